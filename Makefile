@@ -84,6 +84,7 @@ truth: install ## real applications crawled, and every item compared with their 
 	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get --quiet --quiet --yes --no-install-recommends \
 	        install $(TRUTH_PACKAGES) $$npm >/dev/null || exit; \
 	}
+	@$(BIN)/python -m testbed.truth.corpus
 	@$(BIN)/python -m testbed.truth $(ARGS)
 
 bench: install ## ours and other crawlers side by side, for a quarter of an hour (make bench ARGS='--help')

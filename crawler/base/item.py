@@ -38,6 +38,7 @@ Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]  # UTC, ISO 8601 with a Z
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Sureness = Literal["exact", "day", "guess"]
+PageType = Literal["article", "forum", "product", "collection", "listing", "documentation", "service"]
 
 
 class ReadAs(Enum):
@@ -184,6 +185,14 @@ class Item(_Unexported):
         "Where the whole item is, in a message from which something was cut because Kafka takes none as large: "
         "`mongo:items/ID`, the document with that `_id` in the collection; or `file:` and a path in the media store. "
         "Null elsewhere.",
+    ] = None
+    page_type: Annotated[
+        PageType | None,
+        "What the page was taken for, where it was read without a site's selectors; null where it was read by these.",
+    ] = None
+    markdown: Annotated[
+        str | None,
+        "The content as Markdown, where the setting ITEM_MARKDOWN asks for it and the page was read without selectors.",
     ] = None
     schema: Annotated[
         int,

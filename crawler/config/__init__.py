@@ -180,6 +180,12 @@ PARSER_MODULES: Final = Words(
     "Modules that a site's `parser: module:function` may name; none: nothing is imported.",
     each="names of modules",
 )
+ITEM_MARKDOWN: Final = Flag(
+    "ITEM_MARKDOWN",
+    default=False,
+    section=CRAWL,
+    why="On: items of pages without selectors have their content as Markdown, too, in `markdown`.",
+)
 PLAN_MAX_SEEDS: Final = Whole(
     "PLAN_MAX_SEEDS",
     100_000,

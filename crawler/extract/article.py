@@ -21,6 +21,7 @@ from crawler.extract.field_kinds import Fields
 from crawler.extract.heading import BESIDE_NAMES, read_title
 from crawler.extract.login import is_login
 from crawler.extract.main_text import likely_places, text_of
+from crawler.extract.markdown import markdown_of
 from crawler.extract.published import read_published
 from crawler.extract.weights import signs_of_type, weights
 
@@ -40,8 +41,13 @@ _SOURCES = ("src", "data-src", "data-original", "data-lazy-src")
 _SOURCE_SETS = ("srcset", "data-srcset")
 
 
-def read_article(document: Document, site: Site) -> Fields:
+def read_article(document: Document, site: Site, *, markdown: bool = False) -> Fields:
     """Returns what a page says of itself, clean, and how sure each field is.
+
+    Args:
+        document: The page.
+        site: Whose dates it has.
+        markdown: Whether its text is wanted as Markdown, too.
 
     Raises:
         ExtractError: Those of `Document.html` and `blocks_of`; `no-content` if the page has no text of its own; `login`
@@ -78,6 +84,8 @@ def read_article(document: Document, site: Site) -> Fields:
         missing=tuple(name for name, value in values.items() if not value),
         sureness={name: sure.get(name, "guess") for name, value in values.items() if value},
         canonical_url=html.canonical_url,
+        page_type=weights().types[shares.index(max(shares))],
+        markdown=markdown_of([page.blocks[place] for place in places], html.base) or None if markdown else None,
     )
     if is_login(url, html.tree, " ".join(evidence.texts)):
         raise ExtractError("login", "it asks for a password, and its address is a login's")

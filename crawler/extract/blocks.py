@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element, Text
 
 from crawler.base.errors import ExtractError
-from crawler.extract.html_text import BLOCK_TAGS, INVISIBLE_TAGS, HtmlText, is_hidden
+from crawler.extract.html_text import BLOCK_TAGS, INVISIBLE_TAGS, MAYBE_HIDDEN, HtmlText, is_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,7 @@ MAX_NODES = 600_000  # elements and texts, 1.5 us each; the standard of HTML, on
 MAX_NAMES_OF_ELEMENT, MAX_NAMES_ABOVE = 12, 64  # that are looked at: of one element, and of all around it
 MIN_NAME, MAX_NAME = 3, 19  # letters of one
 MAX_CLASS_CHARACTERS = 300  # of an attribute; utility frameworks need as many
+_NO_NAMES: frozenset[str] = frozenset()
 _name_parts = re.compile(r"[a-z]+").findall
 _camel = re.compile(r"(?<=[a-z])(?=[A-Z])").sub
 
@@ -115,6 +117,8 @@ class _Walk:
         self._width = self._linked = 0
         self._inline: list[tuple[int, int, Any]] = []
         self._texts = HtmlText()
+        # What a box adds to the names above it, and both together: most boxes stand beside others like them.
+        self._paths: dict[tuple[frozenset[str], frozenset[str]], tuple[frozenset[str], frozenset[str]]] = {}
 
     def through(self, body: Element) -> None:  # noqa: C901, PLR0912, PLR0915 -- one loop over nodes, where calls cost most
         """Reads all blocks of an element."""
@@ -123,6 +127,7 @@ class _Walk:
         opened: list[tuple[Iterator[Any], Box, str, bool, tuple[int, Any] | None]] = []
         children, breaks, inline = iter(body), True, None
         links = nodes = 0
+        hidden = {element for element in body.select(MAYBE_HIDDEN) if is_hidden(element)}
         while True:
             for child in children:
                 nodes += 1
@@ -136,7 +141,7 @@ class _Walk:
                 if not isinstance(child, Element):
                     continue
                 child_tag = child.tag
-                if child_tag in INVISIBLE_TAGS or is_hidden(child):
+                if child_tag in INVISIBLE_TAGS or child in hidden:
                     may_be_shown = child_tag == "noscript" or child_tag not in INVISIBLE_TAGS
                     if not may_be_shown:
                         continue
@@ -162,7 +167,7 @@ class _Walk:
                 else:
                     links += child_tag == "a"
                     inline = self._width, child
-                children = iter(child)
+                children = iter([*child])  # faster than to ask for one at a time
                 break
             else:
                 if breaks:
@@ -180,15 +185,12 @@ class _Walk:
 
     def _boxed(self, element: Element, parent: Box | None) -> Box:
         tag, named = element.tag, element.attr("class") or ""
-        names = names_in(tag, f"{named} {element.attr('id') or ''} {element.attr('role') or ''}"[:MAX_CLASS_CHARACTERS])
-        path: frozenset[str] = frozenset()
-        if parent is not None:
-            path = parent.path
-            names = names - path
-            if names and len(path) < MAX_NAMES_ABOVE:
-                path |= names
-        else:
-            path = names
+        names = names_in(tag, named[:MAX_CLASS_CHARACTERS], element.attr("id") or "", element.attr("role") or "")
+        above = parent.path if parent is not None else _NO_NAMES
+        if (known := self._paths.get((above, names))) is None:
+            new = names - above
+            known = self._paths[above, names] = new, (above | new if new and len(above) < MAX_NAMES_ABOVE else above)
+        names, path = known
         place = len(self.boxes)
         depth = 0 if parent is None else parent.depth + 1
         box = Box(element, parent, tag, names, path, (tag, named), place, depth, len(self.blocks))
@@ -214,9 +216,8 @@ class _Walk:
 
 
 @lru_cache(maxsize=20_000)
-def names_in(tag: str, written: str) -> frozenset[str]:
+def names_in(tag: str, named: str, identity: str, role: str) -> frozenset[str]:
     """Returns the words that an element's class, id and role are made of, and its tag."""
-    parts = dict.fromkeys(
-        part for part in _name_parts(_camel("-", written).lower()) if MIN_NAME <= len(part) <= MAX_NAME
-    )
-    return frozenset([*list(parts)[:MAX_NAMES_OF_ELEMENT], f"<{tag}>"])
+    written = f"{named} {identity} {role}"[:MAX_CLASS_CHARACTERS]
+    words = (part for part in _name_parts(_camel("-", written).lower()) if MIN_NAME <= len(part) <= MAX_NAME)
+    return frozenset([*islice(dict.fromkeys(words), MAX_NAMES_OF_ELEMENT), f"<{tag}>"])

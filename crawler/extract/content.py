@@ -50,6 +50,7 @@ def fields(
     parser_modules: Collection[str] = (),
     document: Document | None = None,
     continues: bool = False,
+    markdown: bool = False,
 ) -> Fields:
     """Reads a content page.
 
@@ -59,6 +60,7 @@ def fields(
         parser_modules: The setting PARSER_MODULES: what a site's `parser` may name.
         document: The same page, perhaps parsed already.
         continues: The page continues another one, which has the required fields.
+        markdown: Whether the text of a page without selectors is wanted as Markdown, too.
 
     Raises:
         ExtractError: The page has none of the required fields, or isn't what the site says.
@@ -72,7 +74,7 @@ def fields(
         found = _cleaned(run_parser(document, site, parser_modules), page, site)
         required = ("content", "title")
     else:
-        found = read_article(document, site)
+        found = read_article(document, site, markdown=markdown)
         required = ("content",)
     if not continues and not found.comments and not any(map(found.has, required)):
         raise ExtractError("no-content", "the page has no " + " and no ".join(sorted(required)))
@@ -113,6 +115,8 @@ def join(parts: Sequence[Fields], *, max_comments: int = MAX_COMMENTS) -> Fields
             )
         ),
         canonical_url=parts[0].canonical_url,
+        page_type=parts[0].page_type,
+        markdown="\n\n".join(part.markdown for part in parts if part.markdown) or None,
     )
 
 

@@ -44,6 +44,13 @@ ARTICLES = frozenset(
 WEB_PAGES = frozenset({"webpage", "itempage", "aboutpage", "qapage", "medicalwebpage"})
 _WITHIN = ("@graph", "mainEntity", "hasPart")  # where the page's own object may be, within another one
 _BESIDE = "aside, nav, template, [role=complementary], [role=navigation]"  # where a page tells of other pages
+# What may stand around JSON: comments of HTML and scripts, and CDATA; each as often as scripts nest it.
+_BEFORE_JSON = ("<!--", "//", "/*", "*/", "<![CDATA[")
+_BEHIND_JSON = ("-->", "//", "/*", "*/", "]]>", ";")
+MAX_AROUND = 8
+_controls = re.compile(r"[\x00-\x1f]+").sub
+# A comma before a closing bracket; texts are taken as they are, so that one within them stays.
+_without_extra_commas = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|,(?=\s*[\]}])', re.DOTALL).sub
 _words = re.compile(r"[\u3040-\u9fff\uac00-\ud7a3]|[^\W\u3040-\u9fff\uac00-\ud7a3]+").findall
 _is_part_number = re.compile(r"(?:/(?:page|p|amp|print|\d+))*").fullmatch  # of an address, behind that of the whole
 
@@ -89,13 +96,11 @@ class Declared:
     def json_ld(self) -> list[dict[str, Any]]:
         """The objects of the page's JSON-LD, outer ones first; scripts that are no JSON are left out."""
         values = []
-        for script in self._tree.select('script[type="application/ld+json" i]')[:MAX_SCRIPTS]:
-            written = script.text
-            if len(written) <= MAX_SCRIPT_CHARACTERS:
-                try:
-                    values.append(page_json.loads(written.encode(errors="replace")))
-                except orjson.JSONDecodeError:
-                    continue  # as search engines do
+        for written in self._json_ld_scripts:
+            try:
+                values.append(_json_ld_value(written))
+            except orjson.JSONDecodeError:
+                continue  # as search engines do
         return _objects(values)
 
     @cached_property
@@ -132,9 +137,9 @@ class Declared:
         found: dict[str, None] = {}
         for entry in (value if isinstance(value, list) else [value])[:MAX_NAMES]:
             one = entry
-            if isinstance(one, dict) and "name" not in one:
+            if isinstance(one, dict) and not _called(one):
                 one = self._by_id.get(str(one.get("@id", "")), {})
-            name = name_of(first_text(one.get("name")) if isinstance(one, dict) else first_text(one))
+            name = name_of(_called(one) if isinstance(one, dict) else first_text(one))
             if name and "://" not in name:
                 found[name] = None
         return tuple(found)
@@ -245,6 +250,31 @@ class Declared:
         return [words for title in titles if (words := {*_words(title)})]
 
 
+def _json_ld_value(written: str) -> Any:
+    """Returns the value of a script, also one with what is none of JSON's but often there.
+
+    That is a comment or CDATA around it, line breaks in texts, and commas before a closing bracket.
+
+    Raises:
+        orjson.JSONDecodeError: It is no JSON but for these.
+    """
+    try:
+        return page_json.loads(written.encode(errors="replace"))
+    except orjson.JSONDecodeError:
+        plain = _without_extra_commas(r"\1", _controls(" ", _unwrapped(written)))
+        return page_json.loads(plain.encode(errors="replace"))
+
+
+def _unwrapped(written: str) -> str:
+    for _ in range(MAX_AROUND):
+        written = written.strip()
+        for before in _BEFORE_JSON:
+            written = written.removeprefix(before)
+        for behind in _BEHIND_JSON:
+            written = written.removesuffix(behind)
+    return written
+
+
 def first_text(value: Any) -> str:
     """Returns a value as text on one line: of a list its first entry, of an object its `@value`; empty for none."""
     if isinstance(value, list):
@@ -257,6 +287,12 @@ def first_text(value: Any) -> str:
 def folded(words: str) -> str:
     """Returns the letters and digits of a text alone, in small letters, by which titles and names are compared."""
     return "".join(filter(str.isalnum, words.casefold()))
+
+
+def _called(one: dict[str, Any]) -> str:
+    """Returns the name of a person or an organization; of a person, it may be in two parts."""
+    parts = (first_text(one.get(part)) for part in ("givenName", "familyName"))
+    return first_text(one.get("name")) or " ".join(filter(None, parts))
 
 
 def _addresses(one: dict[str, Any], names: tuple[str, ...]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,14 @@ LIST_LEVEL = 4  # logarithm of how many boxes are alike in a list: 3
 BIG_LEVEL = 14  # logarithm of the words of a big box: 96
 MAX_KEY_CHARACTERS = 40  # of a block that is known by its whole text, such as "Read more"
 MAX_COUNTED = 7  # commas in a block, that are told apart
+MAX_DEPTHS = 15  # pairs of boxes around a block, likewise
 _TAGS = {
     tag: place
     for place, tag in enumerate(
         "other p div li h1 h2 h3 h4 h5 h6 td th dt dd pre blockquote figcaption section article span body".split()
     )
 }
+_NOTHING = (0,) * BOX_PIECES
 _words = re.compile(r"\w+").findall
 _sentence_end = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*\s*$").search
 
@@ -83,58 +86,68 @@ class BlockEvidence:
         parent = box.parent or box
         return box, parent, parent.parent or parent, self._listed[box.place], self._big[box.place]
 
-    def of(self, place: int) -> tuple[int, ...]:
-        """Returns the evidence on a block, without that on the boxes around it."""
-        blocks, box = self.page.blocks, self.page.blocks[place].box
-        text, count = self.texts[place], self.counts[place]
-        last = len(blocks) - 1
-        before, behind = (place - 1) if place else -1, (place + 1) if place < last else -1
-        heading = 0 if self._heading < 0 else 1 if place == self._heading else 2 if place < self._heading else 3
-        between = 0 if place < self._first_long else 2 if place > self._last_long else 1
-        linked = _tenths(self._shares[place]) if blocks[place].linked else 10
-        size = _logarithm(count)
-        is_sentence = _sentence_end(text) is not None
-        path = box.path
-        return (
-            _TAGS.get(blocks[place].tag, 0),
-            size,
+    @cached_property
+    def columns(self) -> list[list[int]]:
+        """The pieces of evidence on blocks, each with its values for all of them."""
+        blocks, counts, tags = self.page.blocks, self.counts, [_TAGS.get(block.tag, 0) for block in self.page.blocks]
+        if not blocks:
+            return [[] for _ in range(PIECES)]
+        total, size = max(1, self.total), len(blocks)
+        logs = [_log(count) for count in counts]
+        shares = [_tenths(share) for share in self._shares]
+        linked = [share if block.linked else 10 for share, block in zip(shares, blocks, strict=True)]
+        bits = [count.bit_length() for count in counts]
+        sentences = [int(_sentence_end(text) is not None) for text in self.texts]
+        main, articles = 2 * self._has_main, 2 * self._articles
+        paths = [block.box.path for block in blocks]
+        heading, first, last = self._heading, self._first_long, self._last_long
+        places = range(size)
+        return [
+            tags,
+            logs,
             linked,
-            is_sentence,
-            min(text.count(",") + text.count("\uff0c"), MAX_COUNTED),
-            _tenths(sum(map(str.isdigit, self._words[place])) / max(1, count)),
-            _tenths(self._sum_words[place] / max(1, self.total)),
-            3 * heading + between,
-            _logarithm(place - self._heading) if 0 <= self._heading < place else 0,
-            _tenths(len(self._title.intersection(self._words[place])) / max(1, count)),
-            min(self._repeated[text], 3),
-            2 * self._has_main + ("main" in path or "<main>" in path),
-            2 * self._articles + ("<article>" in path),
-            self.counts[before].bit_length() if before >= 0 else 0,
-            self.counts[behind].bit_length() if behind >= 0 else 0,
-            _TAGS.get(blocks[before].tag, 0) if before >= 0 else 0,
-            _TAGS.get(blocks[behind].tag, 0) if behind >= 0 else 0,
-            _tenths(self._shares[before]) if before >= 0 else 0,
-            _tenths(self._shares[behind]) if behind >= 0 else 0,
-            _logarithm(place),
-            _logarithm(last + 1 - place),
-            _logarithm(self.total),
-            min(box.depth // 2, 15),
-            min(count.bit_length(), 7) * 11 + linked,
-            12 * is_sentence + size // 2,
-        )
+            sentences,
+            [min(text.count(",") + text.count("\uff0c"), MAX_COUNTED) for text in self.texts],
+            [_tenths(sum(map(str.isdigit, words)) / max(1, len(words))) for words in self._words],
+            [_tenths(before / total) for before in self._sum_words[:-1]],
+            [
+                (0 if heading < 0 else 3 if place == heading else 6 if place < heading else 9)
+                + (0 if place < first else 2 if place > last else 1)
+                for place in places
+            ],
+            [_log(place - heading) if 0 <= heading < place else 0 for place in places],
+            [_tenths(len(self._title.intersection(words)) / max(1, len(words))) for words in self._words],
+            [min(self._repeated[text], 3) for text in self.texts],
+            [main + ("main" in path or "<main>" in path) for path in paths],
+            [articles + ("<article>" in path) for path in paths],
+            [0, *bits[:-1]],
+            [*bits[1:], 0],
+            [0, *tags[:-1]],
+            [*tags[1:], 0],
+            [0, *shares[:-1]],
+            [*shares[1:], 0],
+            [_log(place) for place in places],
+            [_log(size - place) for place in places],
+            [_log(self.total)] * size,
+            [min(block.box.depth // 2, MAX_DEPTHS) for block in blocks],
+            [min(bit, 7) * 11 + share for bit, share in zip(bits, linked, strict=True)],
+            [12 * is_one + log // 2 for is_one, log in zip(sentences, logs, strict=True)],
+        ]
 
     def _of_box(self, box: Box) -> tuple[int, ...]:
-        """Returns the evidence on a box."""
-        words = self.words_in(box)
-        linked = self._sum_linked[box.end] - self._sum_linked[box.first]
+        """Returns the evidence on a box; none on one without blocks, about which nobody asks."""
+        first, end = box.first, box.end
+        if first == end:
+            return _NOTHING
+        words = self._sum_words[end] - self._sum_words[first]
         return (
-            _logarithm(words),
-            _tenths(linked / max(1, words)),
-            _tenths(words / max(1, self.total)),
-            _logarithm(self._sum_long[box.end] - self._sum_long[box.first]),
-            _logarithm(self._alike[box.parent, box.kind]),
+            _log(words),
+            _tenths((self._sum_linked[end] - self._sum_linked[first]) / (words or 1)),
+            _tenths(words / (self.total or 1)),
+            _log(self._sum_long[end] - self._sum_long[first]),
+            _log(self._alike[box.parent, box.kind]),
             _TAGS.get(box.tag, 0),
-            _logarithm(box.end - box.first),
+            _log(end - first),
         )
 
     def _enclosing(self, piece: int, level: int) -> list[Box | None]:
@@ -152,5 +165,12 @@ def _logarithm(number: int) -> int:
     return min(2 * length - (length > 1 and not number >> (length - 2) & 1), LEVELS - 1)
 
 
+_LOGARITHMS = [*map(_logarithm, range(2**12))]  # the last is the highest level
+
+
+def _log(number: int) -> int:
+    return _LOGARITHMS[number] if number < len(_LOGARITHMS) else _LOGARITHMS[-1]
+
+
 def _tenths(share: float) -> int:
-    return min(int(share * 10), 9)
+    return int(share * 10) if share < 1 else 9

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from crawler.base import text
-from crawler.base.item import READ_FIELDS, Item, Media, ReadAs, Sureness
+from crawler.base.item import READ_FIELDS, Item, Media, PageType, ReadAs, Sureness
 from crawler.extract import shape
 from crawler.extract.comments import ReadComment, in_item
 from crawler.extract.dates import Day, Guess, to_utc
@@ -147,6 +147,8 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
         truncated: Names of fields of which the page has more than is kept.
         canonical_url: The address that the page gives for itself.
         sureness: How sure fields are, by name, where the site doesn't say itself where they stand.
+        page_type: What the page was taken for, where it was read without selectors.
+        markdown: Its content as Markdown, likewise, if that was asked for.
     """
 
     extra: dict[str, Scalar | list[Scalar]] = field(default_factory=dict)
@@ -157,6 +159,8 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
     comments: tuple[ReadComment, ...] = ()
     truncated: tuple[str, ...] = ()
     canonical_url: str | None = None
+    page_type: PageType | None = None
+    markdown: str | None = None
 
     @classmethod
     def of(cls, values: dict[str, Any], **more: Any) -> Fields:
@@ -189,6 +193,8 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
             "comments": in_item(self.comments) if self.comments else [],
             "truncated": list(self.truncated),
             "canonical_url": self.canonical_url,
+            "page_type": self.page_type,
+            "markdown": self.markdown,
         }
         for name in FIELD_KINDS:
             value = getattr(self, name)

@@ -161,6 +161,10 @@ _HEADINGS = "h1, h2, h3, h4, h5, h6, dt, caption, figcaption"
 _UNLIKE_TEXT = ", ".join([*sorted(_AROUND), "[hidden]", "[style]"])  # what an element may have within that matters
 
 
+# Finds what `is_hidden` is asked about.
+MAYBE_HIDDEN = f'[hidden], [style*="display" i], [style*="visibility" i], a[href^="#"], {_NUMBERED}'
+
+
 def is_hidden(element: Element) -> bool:
     """Returns whether a reader doesn't see an element, or sees no part of the text in it."""
     style = element.attr("style")

@@ -48,6 +48,7 @@ def read(
     *,
     max_links: int,
     parser_modules: Collection[str] = (),
+    markdown: bool = False,
 ) -> Reading:
     """Reads a content page.
 
@@ -56,6 +57,7 @@ def read(
         site: Whose selectors (or parser) say where things are.
         max_links: Most links to return, if the site doesn't want fewer; 0: links aren't looked for.
         parser_modules: The setting PARSER_MODULES.
+        markdown: The setting ITEM_MARKDOWN.
 
     Raises:
         ExtractError: Links are wanted, and the page can't be parsed as what the site says (`not-html`, `not-json` ...);
@@ -67,7 +69,7 @@ def read(
     if site.follow and not site.follow.makes_item(canonical(page.url, routes=True)):
         return Reading(links, None)
     try:
-        found = fields(page, site, parser_modules=parser_modules, document=document)
+        found = fields(page, site, parser_modules=parser_modules, document=document, markdown=markdown)
         if page.is_trial and found.missing:
             raise LacksError(found.missing)
         return Reading(links, found)

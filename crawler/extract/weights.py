@@ -20,6 +20,7 @@ from crawler.extract.evidence import BOX_PIECES, MAX_KEY_CHARACTERS, PIECES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from crawler.base.item import PageType
     from crawler.extract.blocks import Box
     from crawler.extract.evidence import BlockEvidence
 
@@ -76,7 +77,7 @@ class Weights:
     """
 
     def __init__(self, written: dict[str, Any]) -> None:
-        self.types: list[str] = written["types"]
+        self.types: list[PageType] = written["types"]
         self._signs: dict[str, list[float]] = written["signs"]
         self._bias: float = written["bias"]
         self._tables: list[list[list[float]]] = written["tables"]
@@ -109,7 +110,7 @@ class Weights:
             is_whole = box.parent is None or box.path is not box.parent.path
             names.append(above + (sum(self._around.get(name, 0.0) for name in box.names) if is_whole else 0.0))
         scores = []
-        for place, block in enumerate(evidence.page.blocks):
+        for block, text in zip(evidence.page.blocks, evidence.texts, strict=True):
             box = block.box
             if box not in owns:
                 total = self._bias + names[box.place] + sum(self._own.get(name, 0.0) for name in box.names)
@@ -123,11 +124,10 @@ class Weights:
                         )
                     total += known[around.place]
                 owns[box] = total
-            text = evidence.texts[place]
-            score = owns[box] + (self._texts.get(text.lower(), 0.0) if len(text) <= MAX_KEY_CHARACTERS else 0.0)
-            for table, value in zip(block_tables, evidence.of(place), strict=True):
-                score += table[value]
-            scores.append(score)
+            is_key = len(text) <= MAX_KEY_CHARACTERS
+            scores.append(owns[box] + (self._texts.get(text.lower(), 0.0) if is_key else 0.0))
+        for table, column in zip(block_tables, evidence.columns, strict=True):
+            scores = [score + table[value] for score, value in zip(scores, column, strict=True)]
         return scores
 
     def _mixed(self, shares: Sequence[float]) -> list[list[float]]:

@@ -49,6 +49,7 @@ class ConsumerSpider(FrontierSpider):
     name = "consumer"
     frontier: Frontier = "content"
     parser_modules: tuple[str, ...]
+    makes_markdown: bool
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -59,6 +60,7 @@ class ConsumerSpider(FrontierSpider):
         """
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.parser_modules = config.PARSER_MODULES.of(crawler.settings)
+        spider.makes_markdown = config.ITEM_MARKDOWN.of(crawler.settings)
         return spider
 
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Item]:
@@ -86,6 +88,7 @@ class ConsumerSpider(FrontierSpider):
             site,
             max_links=max_links,
             parser_modules=self.parser_modules,
+            markdown=self.makes_markdown,
         )
         if follow:
             await self._offer(reading.links, visit, follow)
@@ -171,7 +174,14 @@ class ConsumerSpider(FrontierSpider):
             page = fetched(response)
             if site.address_of(url) != url:
                 page = replace(page, url=url)
-            return await extract.offload(extract.fields, page, site, parser_modules=self.parser_modules, continues=True)
+            return await extract.offload(
+                extract.fields,
+                page,
+                site,
+                parser_modules=self.parser_modules,
+                continues=True,
+                markdown=self.makes_markdown,
+            )
         except ExtractError as error:
             return outcome_of_extract_error(error, response.status)
         except Exception as error:  # noqa: BLE001 -- whatever a download raises has an outcome

@@ -81,7 +81,7 @@ def keys_of(evidence: BlockEvidence, place: int) -> list[str]:
     """Returns what a block is known by: evidence and names."""
     box = evidence.page.blocks[place].box
     text = evidence.texts[place]
-    keys = [f"{piece}={value:d}" for piece, value in enumerate(evidence.of(place))]
+    keys = [f"{piece}={column[place]}" for piece, column in enumerate(evidence.columns)]
     first = len(keys)
     for slot, around in enumerate(evidence.boxes_around(box)):
         for piece, value in enumerate(evidence.of_box[around.place] if around is not None else ()):

@@ -4,7 +4,7 @@ Whole pages of real applications are saved in `tests/sites/pages/web`.
 """
 
 import pytest
-from extract.pages import html
+from extract.pages import BASE, html
 
 from crawler import extract, sites
 
@@ -188,3 +188,64 @@ def test_selectors_read_headings_without_the_signs_of_their_addresses():
     board = sites.parse("name: b\ncontent: {title: css:h1, content: {select: 'css:h2, h2 ~ p', all: true}}", "b.yaml")
     found = extract.fields(html(DOCUMENTATION.format("")), board)
     assert (found.title, found.content) == ("Flood in Wulong", "Roads\nAll open, see \u00a7 5.")
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<!-- {} -->",
+        "//<![CDATA[\n{}\n//]]>",
+        "/* <![CDATA[ */ {}; /* ]]> */",
+    ],
+)
+def test_json_that_is_nearly_right_is_read(around):
+    written = f"{{{DATED.replace('Flood in Wulong', 'Flood, in' + chr(10) + 'Wulong')},}}"
+    found = read(ld(around.replace("{}", written)), main=f"<h1>Flood, in Wulong</h1>{STORY}")
+    assert (found.title, found.author) == ("Flood, in Wulong", "Li Si")
+
+
+def test_a_name_in_two_parts_is_one():
+    person = '{"@type": "Person", "givenName": "Si", "familyName": "Li"}'
+    assert read(ld(f'{{"@type": "Article", "headline": "Flood in Wulong", "author": {person}}}')).author == "Si Li"
+
+
+@pytest.mark.parametrize("name", ["Autor", "human", "wordpressadmin", "(c) Getty Images", "Riverside", "a.example.com"])
+def test_what_is_no_name_is_no_author(name):
+    assert read(META("og:site_name", "Riverside") + f"<meta name=author content='{name}'>").author is None
+
+
+def test_a_line_by_the_title_says_by_whom_and_when():
+    found = read(main=f"<h1>Flood in Wulong</h1><p>By Li Si on February 25, 2026</p>{STORY}")
+    assert (found.author, found.published) == ("Li Si", "2026-02-25T00:00:00Z")
+    assert found.sureness["author"] == "guess"
+
+
+def test_a_title_that_every_page_of_a_site_declares_is_not_sure():
+    head = META("og:site_name", "Riverside") + META("og:title", "Riverside")
+    assert read(head, main=f"<h1>Flood in Wulong</h1>{STORY}").title == "Flood in Wulong"
+
+
+def test_images_that_are_loaded_late_are_found():
+    image = "<p>{}<img src=data:image/gif;base64,R0 {}></p>"
+    images = image.format("A bridge.", "data-src=/a.png") + image.format("A road.", "srcset='/b.png 1x, /c.png 2x'")
+    assert read(main=f"<h1>Flood in Wulong</h1>{STORY}{images}").images == (f"{BASE}/a.png", f"{BASE}/c.png")
+
+
+def test_what_waits_for_scripts_is_read_where_little_else_is():
+    page = "<body><p>Loading</p><noscript>{0}</noscript></body>"
+    found = extract.fields(html(f"<title>Flood</title>{page.format(STORY)}"), WEB)
+    assert found.content.count("Wulong and the road") == 9
+
+
+def test_the_text_may_be_wanted_as_markdown():
+    main = (
+        "<article><h1>Flood in Wulong</h1>"
+        f"{STORY}<h2>What to do on such a day in the town</h2><ul><li>Call the <a href=/help>people of the town</a> who "
+        "know the river and its bridges, and wait.<li>Leave <code>the_house</code> by the upper door, where the water "
+        "doesn't reach, with the others.</ul></article>"
+    )
+    found = extract.fields(html(SHELL.format("", "", main, "")), WEB, markdown=True)
+    assert found.page_type == "article"
+    assert "## What to do on such a day in the town" in found.markdown
+    assert f"- Call the [people of the town](<{BASE}/help>) who know" in found.markdown
+    assert "- Leave `the_house` by" in found.markdown

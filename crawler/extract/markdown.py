@@ -1,0 +1,103 @@
+"""The text of a page as Markdown: headings, lists, quotes, tables, code and links as GitHub writes them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from crawler.base import text
+from crawler.extract.document import absolute
+from crawler.extract.main_text import row_around, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.extract.blocks import Box, TextBlock
+
+MAX_INDENTS = 8  # of lists within lists
+_MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "del": "~~", "s": "~~"}
+_LISTS = frozenset({"ul", "ol"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_special = re.compile(r"([\\`*_\[\]<>#|])")
+
+
+def markdown_of(blocks: Sequence[TextBlock], base: str) -> str:
+    """Returns blocks as Markdown.
+
+    Args:
+        blocks: In the order of the page.
+        base: URL to which their links are relative.
+    """
+    parts: list[str] = []
+    table: Box | None = None
+    for row in rows_of(blocks):
+        around = row_around(row[0])
+        own_table = around.parent if around is not None and len(row) > 1 else None
+        if own_table is not None:
+            line = "| " + " | ".join(_inline(block, base) for block in row) + " |"
+            is_first = own_table is not table
+            parts.append(f"\n{line}\n|{' --- |' * len(row)}" if is_first else line)
+        else:
+            parts.append(_block(row[0], base))
+        table = own_table
+    return text.verbatim("\n".join(filter(None, parts)))
+
+
+def _block(block: TextBlock, base: str) -> str:
+    """Returns a block with what tells its kind before it; a blank line stands before all but the entries of a list."""
+    if block.tag == "pre":
+        code = text.verbatim(block.text)
+        fence = "```" if "```" not in code else "~" * 4
+        return f"\n{fence}\n{code}\n{fence}"
+    written = _inline(block, base)
+    if not written:
+        return ""
+    if block.tag in _HEADINGS:
+        return f"\n{'#' * int(block.tag[1])} {written}"
+    entry, lists = _entry(block)
+    if entry is None:
+        quote = "> " if any(box.tag == "blockquote" for box in _lineage(block.box)) else ""
+        return f"\n{quote}{written}"
+    indent = "  " * min(len(lists) - 1, MAX_INDENTS)
+    if block.box is not entry and block.tag != "li" and entry.end - entry.first > 1:
+        return f"{indent}  {written}" if lists else written
+    return f"{indent}{'1.' if lists and lists[0].tag == 'ol' else '-'} {written}"
+
+
+def _entry(block: TextBlock) -> tuple[Box | None, list[Box]]:
+    """Returns the entry of a list in which a block is, and the lists around that, innermost first."""
+    around = [*_lineage(block.box)]
+    entry = next((box for box in around if box.tag == "li"), None)
+    return entry, [box for box in around if box.tag in _LISTS]
+
+
+def _lineage(box: Box | None) -> list[Box]:
+    around = []
+    while box is not None:
+        around.append(box)
+        box = box.parent
+    return around
+
+
+def _inline(block: TextBlock, base: str) -> str:
+    """Returns the text of a block on one line, with its links, emphasis and code."""
+    opens: dict[int, str] = {}
+    closes: dict[int, str] = {}
+    code: list[tuple[int, int]] = []
+    for begin, end, element in block.inline:
+        mark = _MARKS.get(element.tag)
+        if mark and block.text[begin:end].strip():
+            opens[begin] = opens.get(begin, "") + mark
+            closes[end] = mark + closes.get(end, "")
+            if mark == "`":
+                code.append((begin, end))
+        elif element.tag == "a" and (address := next(iter(absolute([element.attr("href") or ""], base)), "")):
+            opens[begin] = f"[{opens.get(begin, '')}"
+            closes[end] = f"{closes.get(end, '')}](<{address}>)"
+    pieces, last = [], 0
+    for place in sorted({*opens, *closes, len(block.text)}):
+        piece = block.text[last:place]
+        is_code = any(begin <= last < end for begin, end in code)
+        pieces += [piece if is_code else _special.sub(r"\\\1", piece), closes.get(place, ""), opens.get(place, "")]
+        last = place
+    return text.line("".join(pieces))
