@@ -240,8 +240,8 @@ def test_what_waits_for_scripts_is_read_where_little_else_is():
 def test_the_text_may_be_wanted_as_markdown():
     main = (
         "<article><h1>Flood in Wulong</h1>"
-        f"{STORY}<h2>What to do on such a day in the town</h2><ul><li>Call the <a href=/help>people of the town</a> who "
-        "know the river and its bridges, and wait.<li>Leave <code>the_house</code> by the upper door, where the water "
+        f"{STORY}<h2>What to do on such a day in the town</h2><ul><li>Call the <a href=/help>people of the town</a> "
+        "who know the river and its bridges.<li>Leave <code>the_house</code> by the upper door, where the water "
         "doesn't reach, with the others.</ul></article>"
     )
     found = extract.fields(html(SHELL.format("", "", main, "")), WEB, markdown=True)

@@ -1,6 +1,7 @@
 """How well pages without selectors are read, on the small corpus that ships: no type falls below what it had."""
 
 import pytest
+
 from testbed.truth.corpus import PAGES, by_headroom, by_type, f1_of, half_of, pages_of, read_all
 
 FLOORS = {
