@@ -20,7 +20,8 @@ PYTEST := $(PYTEST_OF) auto
 TRUTH_PACKAGES := mediawiki dokuwiki wordpress wordpress-theme-twentytwentythree php-cli php-sqlite3 php-mysql php-xml \
     php-mbstring php-intl php-gd mariadb-server-core mariadb-client-core
 
-.PHONY: help install demo quick test deploy-test faults ci times truth bench bench-million bench-frontier lint matrix lock clean
+.PHONY: help install demo quick test deploy-test faults faults-together faults-alone ci times truth bench bench-million \
+    bench-frontier lint matrix lock clean
 
 help: ## list these targets
 	@awk '/^[a-z-]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-14s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
@@ -64,7 +65,14 @@ $(DEPLOY_INSTALLED): requirements-deploy.txt $(INSTALLED)
 # Most of them wait for what takes long in life too, so five processes share two processors well. Those that measure
 # how long things take come last, with nothing beside them.
 faults: install ## kill, freeze, cut off and fill everything (a short form, a quarter of an hour: make faults FAULTS=short)
+	@$(MAKE) --no-print-directory faults-together
+	@$(MAKE) --no-print-directory faults-alone
+
+# The two parts of the faults, as make ci times them.
+faults-together: install
 	@FAULTS=$(FAULTS) $(PYTEST_OF) 5 --part faults -m "faults and not alone" $(ARGS)
+
+faults-alone: install
 	@FAULTS=$(FAULTS) $(BIN)/python -m pytest --part alone -m "faults and alone" $(ARGS)
 
 ci: install ## all that CI checks, and how long each part takes, within half an hour on two processors

@@ -39,16 +39,8 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_commands.name, os.envi
 # Who is started in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 pytest_plugins = ["parts"]
-PROCESS_FOLDERS = (
-    "documents",
-    "end_to_end",
-    "testbed",
-    "hostile",
-    "own_spiders",
-    "commands",
-    "faults",
-    "frontier",
-)  # where nearly every test starts some
+# Where nearly every test starts some.
+PROCESS_FOLDERS = ("documents", "end_to_end", "testbed", "hostile", "own_spiders", "commands", "faults", "frontier")
 WAITING_PROCESSES = 4  # beyond the processors; each has servers of its own, up to a gigabyte with Kafka
 
 
