@@ -1,27 +1,7 @@
 """The names of all keys in Redis; they are built here and nowhere else.
 
-    PREFIX:schema                                    the format
-    PREFIX:{plans}:plans, :sites                     plans and sites
-    PREFIX:{plans}:nodes, :node:HOST                 the names and figures of nodes
-    PREFIX:{plans}:node_history:HOST                 the load of each over time
-    PREFIX:{plans}:node_orders                       what operators want of their workers
-    PREFIX:{plans}:history:SECONDS:BEGIN             what all workers did over time, in steps of so many seconds
-    PREFIX:{plans}:hosts:SECONDS:BEGIN               what the busiest hosts answered, in the same steps
-    PREFIX:{plans}:yield:PLAN                        what a plan's searches brought
-    PREFIX:{plans}:newest_items, :newest_item_sizes, :newest_item_order:SITE
-                                                     items for people to look at
-    PREFIX:{plans}:failed_answers, :failed_answer_sizes, :failed_answer_order:SITE REASON
-                                                     and what was answered for pages that failed
-    PREFIX:{plans}:totals                            what all workers ever did
-    PREFIX:{plans}:audit                             what people did by the monitor
-    PREFIX:{plans}:reached                           the place on the web that last answered a worker
-    PREFIX:{plans}:start_list:KEY                    who reads a start list, which others fill
-    PREFIX:{P}:...                                   everything about the hosts of partition P, in one slot
-    PREFIX:{P}:host_orders                           among it what operators want of them
-    PREFIX:{P}:robots:AUTHORITY, :robots_asked:AUTHORITY, :robots_moved:AUTHORITY
-                                                     and their robots.txt files, and who is asking for one
-    PREFIX:{P}:search:DIGEST                         and what pages of searches there held, and gave at most
-    PREFIX:wake:DATABASE:FRONTIER                    a channel that wakes idle workers; every node has its messages
+`PREFIX:schema` is the format, `PREFIX:{plans}:...` what belongs to no host, `PREFIX:{P}:...` everything about the hosts
+of partition P: what each property below says, and for scripts lua/lib/keys.lua.
 
 The braces name a key's slot in a Redis Cluster, so a primary that is away takes whole partitions with it, or what is
 said of plans, and nothing of the others. The format alone has no braces: every version must find it under one name.

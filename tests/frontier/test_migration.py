@@ -89,29 +89,6 @@ async def test_what_is_broken_off_goes_on_behind_the_parts_that_are_done(old, pa
     assert await look(old) == EXPECTED
 
 
-async def test_a_part_that_was_broken_off_within_is_done_again(old, monkeypatch):
-    """At each command that changes a hash."""
-    real, left = scripts.even_when_full, 0
-
-    async def failing(*arguments):
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise BrokenOffError
-        await real(*arguments)
-
-    monkeypatch.setattr("crawler.frontier.from_2_to_3.even_when_full", failing)
-    for number in range(10):
-        left = number
-        try:
-            await migrate(old, KEYS, PARTITIONS, lambda *_: None)
-        except BrokenOffError:
-            continue
-        break
-    assert number == 3  # three tries moved none, one and two of the four fields; the fourth one the rest
-    assert await look(old) == EXPECTED
-
-
 @pytest.mark.parametrize("partition", range(PARTITIONS))
 async def test_it_doesn_t_begin_while_a_worker_is_alive(old, partition):
     open_session = [KEYS.partition(partition).script_keys("nav"), ["open", "node:10:1:x", LONG_MS]]

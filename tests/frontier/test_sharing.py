@@ -67,12 +67,6 @@ async def test_a_seed_is_given_with_all_combinations_that_found_it(frontier, acc
     assert await combinations(frontier) == {"p": [["a", "b"], ["b"], ['"]\t[,', "\\"]]}
 
 
-async def test_so_it_is_where_one_offer_brings_several(frontier, accounts_are):
-    assert await frontier.offer(found_by("a"), found_by("b"), found_by("c")) == [True, False, False]
-    await accounts_are(p={"offered": 3, "known": 2, "ready": 1})
-    assert await combinations(frontier) == {"p": [["a"], ["b"], ["c"]]}
-
-
 async def test_each_plan_has_combinations_of_its_own(frontier, admin):
     offered = [found_by("a"), found_by("b", plan="q"), found_by("c", plan="q"), found_by("d"), found_by("e", plan="r")]
     for seed in offered:
@@ -83,30 +77,6 @@ async def test_each_plan_has_combinations_of_its_own(frontier, admin):
     await admin.drop("p", lambda _found: True, "replaced")
     answer = await frontier.claim("B")
     assert [seed.combinations for one in answer.seeds for seed in one.seeds] == [[["b"], ["c"]], [["e"]]]
-
-
-async def test_a_seed_that_is_tried_again_comes_with_those_that_came_meanwhile(frontier):
-    await frontier.offer(found_by("a"))
-    claimed = (await frontier.claim()).seeds
-    await frontier.offer(found_by("b"))
-    await frontier.settle("A", ends(claimed, "retry", 0, "http-503"), turns(claimed))
-    assert await combinations(frontier) == {"p": [["a"], ["b"]]}
-
-
-async def test_a_plan_that_is_told_of_a_page_is_told_of_its_combinations(frontier):
-    await frontier.offer(P)
-    await finish(frontier, await claim(frontier, "p"))
-    await frontier.offer(found_by("a", plan="q"))
-    await frontier.offer(found_by("b", plan="q"))
-    (claimed,) = (await frontier.claim()).seeds
-    assert (claimed.delivered, claimed.seed.combinations) == (True, [["a"], ["b"]])
-
-
-async def test_a_seed_without_words_comes_with_those_that_found_it_later(frontier):
-    await frontier.offer(content(1))
-    await frontier.offer(found_by("a"))
-    await frontier.offer(content(1))
-    assert await combinations(frontier) == {"p": [["a"]]}
 
 
 async def test_combinations_are_bounded_in_number_and_bytes(frontier, redis):
@@ -145,41 +115,9 @@ async def test_it_is_crawled_once_for_all_plans(frontier, accounts_are):
     assert not [key async for key in frontier.redis.scan_iter("*:wanted:*")]
 
 
-async def test_plans_of_one_offer_share_too(frontier, accounts_are):
-    assert await frontier.offer(P, Q, R) == [True, True, True]
-    await claim(frontier, "p", "q", "r")
-    await accounts_are(r={"offered": 1, "executing": 1})
-
-
 async def test_another_site_reads_the_page_for_itself(frontier):
     assert await frontier.offer(content(1), content(1, site="other", plan="q")) == [True, True]
     assert [len(one.also) for one in (await frontier.claim()).seeds] == [0, 0]
-
-
-@pytest.mark.parametrize(("operation", "state"), [("retry", "ready"), ("release", "ready"), ("fail", "http-500")])
-async def test_all_plans_share_its_fate(frontier, accounts_are, operation, state):
-    await frontier.offer(P, Q)
-    claimed = await claim(frontier, "p", "q")
-    await frontier.settle("A", ends(claimed, operation, 60_000, "http-500"), turns(claimed))
-    await accounts_are(p={"offered": 1, state: 1}, q={"offered": 1, state: 1})
-
-
-async def test_a_dead_worker_gives_it_back_to_all(frontier, accounts_are):
-    await frontier.offer(P, Q)
-    await frontier.crash("C")
-    await frontier.claim("A", 0)
-    await accounts_are(p={"offered": 1, "ready": 1}, q={"offered": 1, "ready": 1})
-
-
-@pytest.mark.parametrize("operation", ["retry", "fail"])
-async def test_who_asks_while_it_runs_shares_its_fate_too(frontier, accounts_are, operation):
-    await frontier.offer(P)
-    claimed = await claim(frontier, "p")
-    assert await frontier.offer(Q) == [True]
-    await accounts_are(q={"offered": 1, "executing": 1})
-    await frontier.settle("A", ends(claimed, operation, 0, "x"), turns(claimed))
-    state = {"retry": "ready", "fail": "x"}[operation]
-    await accounts_are(p={"offered": 1, state: 1}, q={"offered": 1, state: 1})
 
 
 async def test_a_page_that_can_t_be_told_of_is_fetched_from_its_host(frontier, redis, accounts_are):
@@ -236,28 +174,6 @@ async def test_a_seed_that_goes_on_for_another_plan_stays_where_it_waits(frontie
     await accounts_are(p={"offered": 2, "executing": 1, "ready": 1}, q={"offered": 1, "cancelled": 1})
 
 
-async def test_a_pause_that_leaves_seeds_to_another_plan_sets_none_aside(frontier, admin, accounts_are):
-    await frontier.offer(P, Q)
-    await frontier.mark("pause q")
-    assert await admin.set_aside("q") == 0
-    await accounts_are(p={"offered": 1, "ready": 1}, q={"offered": 1, "ready": 1})
-
-
-async def test_a_parked_seed_loses_a_cancelled_plan_and_goes_on_for_an_active_one(frontier, admin, accounts_are):
-    await frontier.offer(P, Q, R)
-    await frontier.mark("pause p", "pause q", "pause r")
-    assert await admin.set_aside("p") == 1
-    await frontier.mark("pause p", "cancel q", "pause r")
-    assert [await admin.set_aside("q"), await admin.set_aside("r")] == [1, 0]
-    await accounts_are(q={"offered": 1, "cancelled": 1})
-    await frontier.mark("pause p", "cancel r", "cancel q")
-    assert await admin.set_aside("r") == 1
-    await accounts_are(r={"offered": 1, "cancelled": 1})
-    await frontier.mark("cancel q", "cancel r", "cancel p")
-    assert await admin.set_aside("p") == 1
-    await accounts_are(p={"offered": 1, "cancelled": 1})
-
-
 @pytest.mark.parametrize("by", ["claim", "command"])
 async def test_it_fails_when_the_last_plan_is_cancelled(frontier, admin, accounts_are, by):
     await frontier.offer(P, Q)
@@ -294,16 +210,6 @@ async def test_a_seed_is_called_stopped_when_all_its_plans_are(frontier):
     assert (await seed_info(frontier.queues["content"], P)).why.startswith("plan p is paused; plan q is cancelled; due")
 
 
-async def test_parked_for_one_and_cancelled_for_the_other(frontier, admin, accounts_are):
-    await frontier.offer(P, Q)
-    await frontier.mark("pause p", "pause q")
-    await frontier.claim()
-    await frontier.mark("cancel p", "pause q")
-    assert await admin.set_aside("p") == 1
-    await accounts_are(p={"offered": 1, "cancelled": 1}, q={"offered": 1, "ready": 1})
-    assert (await frontier.totals()).parked == 1
-
-
 async def test_an_active_plan_frees_what_is_parked(frontier, accounts_are):
     await frontier.offer(P)
     await frontier.mark("pause p")
@@ -321,15 +227,6 @@ async def test_an_active_plan_frees_what_was_cancelled(frontier, accounts_are):
     assert await frontier.offer(Q) == [True]
     await accounts_are(p={"offered": 2, "known": 1, "cancelled": 1}, q={"offered": 1, "ready": 1})
     await claim(frontier, "q")
-
-
-async def test_a_plan_that_begins_anew_frees_its_own(frontier, accounts_are):
-    await frontier.offer(P)
-    await frontier.mark("cancel p")
-    await frontier.claim()
-    await frontier.mark()
-    assert await frontier.offer(P) == [True]
-    await accounts_are(p={"offered": 2, "ready": 1, "cancelled": 1})
 
 
 async def test_what_failed_by_its_own_tries_stays_known(frontier, accounts_are):
@@ -430,16 +327,6 @@ async def test_a_later_plan_is_told_without_a_fetch_nor_a_turn(frontier, redis, 
     assert (await claim(frontier, "r"))[0].delivered
 
 
-async def test_a_page_that_led_on_is_fetched_again(frontier, accounts_are):
-    await frontier.offer(P)
-    await finish(frontier, await claim(frontier, "p"), tellable=False)
-    assert await frontier.offer(P, Q) == [False, True]
-    claimed = await claim(frontier, "q")
-    assert not claimed[0].delivered
-    await finish(frontier, claimed)
-    await accounts_are(p={"offered": 2, "known": 1, "finished": 1}, q={"offered": 1, "finished": 1})
-
-
 @pytest.mark.parametrize("tellable", [True, False])
 async def test_who_asks_while_it_runs_is_served_afterwards(frontier, accounts_are, tellable):
     await frontier.offer(P)
@@ -452,23 +339,6 @@ async def test_who_asks_while_it_runs_is_served_afterwards(frontier, accounts_ar
     assert claimed[0].delivered is tellable
     await finish(frontier, claimed)
     await accounts_are(q={"offered": 1, "finished": 1}, r={"offered": 1, "finished": 1})
-
-
-async def test_a_note_counts_for_those_alone_who_were_served(frontier):
-    await frontier.offer(P)
-    claimed = await claim(frontier, "p")
-    await frontier.offer(Q)
-    await frontier.settle("A", ends(claimed, reason="redirected"), turns(claimed))
-    assert [(await frontier.account(plan)).notes for plan in "pq"] == [{"redirected": 1}, {}]
-
-
-async def test_a_dead_worker_s_word_is_given_again(frontier, accounts_are):
-    await frontier.offer(P)
-    await finish(frontier, await claim(frontier, "p"))
-    await frontier.offer(Q)
-    await frontier.crash("C")
-    assert (await claim(frontier, "q"))[0].delivered
-    await accounts_are(q={"offered": 1, "executing": 1})
 
 
 async def test_stops_count_for_those_who_are_to_be_told(frontier, accounts_are):
@@ -527,16 +397,6 @@ async def test_a_damaged_seed_of_several_plans_stops_no_claim_nor_command(fronti
     assert await admin.set_aside("q") == 0
     assert (await frontier.claim()).seeds == []
     assert await redis.hget(frontier.key("reasons"), P.fingerprint) == b"damaged"
-
-
-async def test_a_plan_that_has_the_page_is_not_given_it_again_with_another(frontier, accounts_are):
-    """The page can't be told of, so the other plan has it fetched once more: by itself."""
-    await frontier.offer(P)
-    await finish(frontier, await claim(frontier, "p"), tellable=False)
-    assert await frontier.offer(Q) == [True]
-    assert await frontier.offer(P) == [False]
-    await finish(frontier, await claim(frontier, "q"), tellable=False)
-    await accounts_are(p={"offered": 2, "known": 1, "finished": 1}, q={"offered": 1, "finished": 1})
 
 
 # -- What claims do for stopped plans is bounded ----------------------------------------------------------------------
