@@ -22,7 +22,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import config
-from crawler.base import scrapy_private
+from crawler.base import log_events, scrapy_private
 from crawler.base.errors import ConfigError
 from crawler.base.models import Frontier
 from crawler.base.seldom import Seldom
@@ -50,10 +50,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
+    from crawler.base.log_events import EventLogger
     from crawler.frontier.queue import ClaimAnswer
     from crawler.worker.turns.turns import Turns
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 NO_ROOM_SECONDS = 1.0  # retry delay when the worker has no room for more seeds: the load is sampled once a second
 # A claim that brings no seeds asks for another one within that time while a seed waits for a turn that is held.
 LONGEST_TURN_MILLISECONDS = 15_000
@@ -236,10 +237,10 @@ class Scheduler(BaseScheduler):
             try:
                 wait_s = await self._claim()
             except RedisError as error:
-                self._warn("claims: waiting for Redis: %s", error)
+                self._warn(log_events.CLAIMS_WAITING, error)
                 wait_s = RETRY_SECONDS
             except Exception:  # without a loop that claims, the worker would look idle for ever
-                logger.exception("claims go on after an error")
+                logger.exception(log_events.CLAIMS_ERROR)
                 wait_s = RETRY_SECONDS
             if wait_s > 0:
                 with contextlib.suppress(TimeoutError):
@@ -384,7 +385,7 @@ class Scheduler(BaseScheduler):
             if visit.fetching and (visit.claimed.partition == event.partition or visit in users)
         ]
         if fetching:
-            logger.warning("no session in partition %d: %d pages are not fetched", event.partition, len(fetching))
+            logger.warning(log_events.SESSION_EXPIRED, event.partition, len(fetching))
         for visit in fetching:
             visit.release("no-session")
             self._lanes.go_on(visit)
@@ -443,7 +444,7 @@ class Scheduler(BaseScheduler):
         if self._done:
             return
         self._life.stopping.set()
-        logger.info("stopping: %d seeds released", self._lanes.not_started)
+        logger.info(log_events.WORKER_STOPPING, self._lanes.not_started)
         self._lanes.release_waiting()
         await asyncio.sleep(STOP_GRACE_SECONDS)
         self._release_all()  # pages that are slow, or whose sink is away; other workers will visit them
@@ -465,7 +466,7 @@ class Scheduler(BaseScheduler):
         try:
             await asyncio.wait_for(self._close(), seconds)
         except TimeoutError:
-            logger.warning("stopped by force: other workers claim this worker's seeds when its session lapses")
+            logger.warning(log_events.WORKER_FORCED)
 
     async def _leave(self) -> None:
         self._life.stopping.set()

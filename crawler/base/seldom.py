@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawler.base.log_events import LogEvent
+
 SILENT_SECONDS = 60.0  # between two lines about the same: an outage of an hour is 60 lines, not one for each try
 
 
@@ -28,13 +30,12 @@ class Seldom:
         self._silent_until_s: dict[str, float] = {}  # by template, as are the counts
         self._left_out: Counter[str] = Counter()
 
-    def __call__(self, template: str, *args: Any, **options: Any) -> None:
-        """Logs a message, or counts it. The arguments are those of `logging.Logger.warning`."""
+    def __call__(self, event: LogEvent, *values: object, **options: Any) -> None:
+        """Logs an event, or counts it. The other arguments are those of `logging.Logger.warning`."""
         now_s = self._now()
-        if now_s < self._silent_until_s.get(template, now_s):
-            self._left_out[template] += 1
+        if now_s < self._silent_until_s.get(event, now_s):
+            self._left_out[event] += 1
             return
-        self._silent_until_s[template] = now_s + SILENT_SECONDS
-        left_out = self._left_out.pop(template, 0)
-        more = f" (and {left_out:,} times more since it was last said)" if left_out else ""
-        self._say(template + more, *args, **options)
+        self._silent_until_s[event] = now_s + SILENT_SECONDS
+        left_out = self._left_out.pop(event, 0)
+        self._say(event.after_others(left_out) if left_out else event, *values, **options)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import BaseRunSpiderCommand
 from scrapy.utils.log import get_scrapy_root_handler, install_scrapy_root_handler
 
+from crawler.base import log_events
 from crawler.base.errors import HeadroomError
 from crawler.base.scrapy_private import create_crawler
 from crawler.cli.output import print_error
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-logger = logging.getLogger(__name__)
+    from crawler.base.log_events import EventLogger
+
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class SpiderCommand(BaseRunSpiderCommand):
@@ -45,7 +48,7 @@ class SpiderCommand(BaseRunSpiderCommand):
             if headroom_error is not None:
                 self.tell(headroom_error)
             elif failure is not None:
-                logger.error("the crawl failed", exc_info=failure)
+                logger.error(log_events.CRAWL_FAILED, exc_info=failure)
 
     def tell(self, error: HeadroomError) -> None:
         """Says why a start failed: on stderr, and in the log where that is a file.
@@ -60,7 +63,7 @@ class SpiderCommand(BaseRunSpiderCommand):
             if get_scrapy_root_handler() is None:  # Scrapy makes it only when it comes to run the spider
                 logs.install(self.settings)
                 install_scrapy_root_handler(self.settings)
-            logger.error("the spider couldn't start", exc_info=error)
+            logger.error(log_events.START_FAILED, exc_info=error)
 
 
 def _has_died(crawler: Crawler) -> bool:

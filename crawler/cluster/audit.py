@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import orjson
 from redis.exceptions import RedisError
 
+from crawler.base import log_events
 from crawler.base.errors import HeadroomError
 from crawler.base.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from crawler.base.log_events import EventLogger
     from crawler.plans.operator import Operator
 
 T = TypeVar("T")
@@ -27,7 +29,7 @@ ADD = """#!lua flags=allow-oom
 redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - ARGV[3])
 """
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class Entry(NamedTuple):
@@ -51,7 +53,7 @@ class Entry(NamedTuple):
 def say(*, user: str, action: str, target: str, outcome: str) -> None:
     """Writes an action down in the log alone, for when Redis can't take it."""
     target, outcome = (one_line(text)[:CHARACTERS_MAX] for text in (target, outcome))
-    logger.info("audit: %s %s %s: %s", user, action, target, outcome)
+    logger.info(log_events.MONITOR_ACTION, user, action, target, outcome)
 
 
 async def act(operator: Operator, *, user: str, action: str, target: str, work: Callable[[], Awaitable[T]]) -> T:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
+from crawler.base import log_events
 from crawler.base.errors import HeadroomError
 from crawler.base.seldom import Seldom
 from crawler.cluster.metrics import metrics
@@ -17,10 +18,11 @@ from crawler.telemetry.metrics_answer import MetricsAnswer, answer
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from crawler.base.log_events import EventLogger
     from crawler.cluster.overview import Overview
     from crawler.telemetry.exposition import Metric
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class MetricsEndpoint:
@@ -51,7 +53,7 @@ class MetricsEndpoint:
                 read=self._metrics,
             )
         except (HeadroomError, RedisError, OSError) as error:
-            self._warn("the metrics can't be read: %s", error)
+            self._warn(log_events.METRICS_UNREADABLE, error)
             found = MetricsAnswer(HTTPStatus.SERVICE_UNAVAILABLE, {"content-type": TEXT}, b"Redis is away\n")
         sent = {**found.headers, "content-length": str(len(found.body))}
         head = [(name.encode(), value.encode()) for name, value in sent.items()]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawler import config
+from crawler.base import log_events
 from crawler.base.errors import ConfigError
 from crawler.config import components
 
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-logger = logging.getLogger(__name__)
+    from crawler.base.log_events import EventLogger
+
+logger: EventLogger = logging.getLogger(__name__)
 FAST_ENGINE_ADDON = "crawler.fast.addon.FastEngine"
 PRIVATE_ADDRESSES = "crawler.middlewares.private_addresses.PrivateAddressMiddleware"
 FAST_ENGINE_ORDER = 1000  # in ADDONS: last, since other add-ons may replace Scrapy's downloader statistics
@@ -138,7 +141,7 @@ def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -
     settings.set("ADDONS", settings.getdict("ADDONS"), max(above, SETTINGS_PRIORITIES["spider"]))
     if differing := sorted(name for name, value in set_aside.items() if settings[name] != value):
         logger.info(
-            "the crawl has its own %s (FRONTIER_SETTINGS sets them); the project's are for its own spiders",
+            log_events.SETTINGS_SET_ASIDE,
             ", ".join(differing),
         )
 

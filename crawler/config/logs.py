@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import orjson
 
 from crawler import config
+from crawler.base import log_events
 from crawler.base.errors import HeadroomError
 from crawler.base.log_events import event_of
 from crawler.base.redaction import Redaction
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-logger = logging.getLogger(__name__)
+    from crawler.base.log_events import EventLogger
+
+logger: EventLogger = logging.getLogger(__name__)
 RECORD_CHARACTERS_MAX = 20_000  # the longest record of Scrapy's own, its statistics, has some 5,000
 INDENT = "    "  # begins the further lines of a record
 
@@ -141,7 +144,7 @@ def _log_death(thread: threading.ExceptHookArgs) -> None:
     """Logs why a thread has ended, of whatever library; Python would write it to stderr, past every log."""
     name = thread.thread.name if thread.thread is not None else "unknown"
     error = thread.exc_value or thread.exc_type()
-    logger.critical("thread %r has died", name, exc_info=error)
+    logger.critical(log_events.THREAD_DIED, name, exc_info=error)
 
 
 def _indented(text: str) -> str:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
+from crawler.base import log_events
 from crawler.download.handler import CurlDownloadHandler
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-logger = logging.getLogger(__name__)
+    from crawler.base.log_events import EventLogger
+
+logger: EventLogger = logging.getLogger(__name__)
 GIVEN_UP = (
     "host names that lead to private addresses are not refused (addresses written in URLs are)",
     "nothing bounds a server's headers, informational answers and chunks",
@@ -30,4 +33,4 @@ def warn_of_other_handlers(settings: BaseSettings) -> None:
         handler = load_object(handlers[scheme]) if handlers.get(scheme) else CurlDownloadHandler
         if not issubclass(handler, CurlDownloadHandler):
             name = global_object_name(handler)
-            logger.warning("%s downloads %s here; this is given up: %s", name, scheme, "; ".join(GIVEN_UP))
+            logger.warning(log_events.FOREIGN_HANDLER, name, scheme, "; ".join(GIVEN_UP))

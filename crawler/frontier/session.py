@@ -24,7 +24,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from crawler.base import tasks
+from crawler.base import log_events, tasks
 from crawler.base.errors import FrontierError
 from crawler.base.seldom import Seldom
 from crawler.frontier import scripts
@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from crawler.base.events import Events
+    from crawler.base.log_events import EventLogger
     from crawler.frontier.keys import Keys
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 STUCK_SECONDS = 60  # the event loop, or the session's thread: far longer than both of them ever take
 FIRST_RENEWAL_SECONDS = 1.0  # from the opening on: by then the worker has figures of its load to write
 RENEWALS_PER_SESSION = 5  # so that four may fail before the session lapses
@@ -335,14 +336,14 @@ class Session:
             except FrontierError:
                 raise
             except Exception:  # a worker whose session is renewed no more would lose all that it holds
-                logger.exception("session thread")
+                logger.exception(log_events.SESSION_THREAD_ERROR)
 
     def _tell(self, event: SessionOpened | SessionRenewed) -> None:
         """Publishes an event to those who write to Redis; that it is away to one of them ends no session."""
         try:
             self._events.publish(event)
         except RedisError as error:
-            self._warn("session renewed, but a subscriber to its renewals failed: %s", error)
+            self._warn(log_events.RENEWAL_SUBSCRIBER_FAILED, error)
 
     def _renew(self) -> int:
         """Renews the leases; those that couldn't be reached last, and of each Redis that is away only one.
@@ -370,7 +371,7 @@ class Session:
                 away[node] = error
                 lease.reachable = False
             except RedisError as error:
-                self._warn("session not renewed in partition %d: %s", lease.partition, error)
+                self._warn(log_events.SESSION_NOT_RENEWED, lease.partition, error)
                 lease.reachable = False
             else:
                 lease.reachable = True
@@ -381,7 +382,7 @@ class Session:
                     self._publish_on_loop(SessionLost(lease.partition, lease.owner))
         for node_error in away.values():
             unreachable = sum(not lease.reachable for lease in self.leases)
-            self._warn("session not renewed in %d of %d partitions: %s", unreachable, len(self.leases), node_error)
+            self._warn(log_events.SESSIONS_NOT_RENEWED, unreachable, len(self.leases), node_error)
         self._format_may_differ = self._format_may_differ or any_late
         if self._format_may_differ and latest_ms:
             self._refuse_other_format()
@@ -401,7 +402,7 @@ class Session:
             refuse_other(str(SCHEMA_VERSION) if version is None else as_text(version))
             self._format_may_differ = False
         except RedisError as error:  # it is asked for again with the next renewal
-            self._warn("format of the frontier not read: %s", error)
+            self._warn(log_events.FORMAT_UNREAD, error)
         except FrontierError:
             for lease in self.leases:
                 with contextlib.suppress(RedisError):  # else it lapses; whoever migrates waits for that

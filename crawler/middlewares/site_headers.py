@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Self
 
-from crawler.base import urls
+from crawler.base import log_events, urls
 from crawler.base.seldom import Seldom
 from crawler.download.site_headers import NoSecretError, SiteHeaders, with_page_cookies
 from crawler.worker.claiming.outcomes import Outcome
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from crawler.base.log_events import EventLogger
     from crawler.worker.claiming.site_cache import SiteCache
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 NO_SECRET = Outcome("postpone", "no-secret")  # another worker may have it; nothing was sent, so it is no try
 NO_SECRET_SECONDS = 60.0  # until the page is claimed again, perhaps by a worker that has the secret
 
@@ -64,7 +65,7 @@ class SiteHeadersMiddleware:
         try:
             found = self._headers.at(site, url, "" if seed.hops else seed.host)
         except NoSecretError as error:
-            self._warn("%s; its pages wait", error)
+            self._warn(log_events.SITE_SECRET_MISSING, error)
             raise RefusedError(NO_SECRET, NO_SECRET_SECONDS) from error
         if state.purpose.page_cookies and site.cookies:
             found["Cookie"] = with_page_cookies(found.get("Cookie", ""), state.purpose.page_cookies)

@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from crawler import config
-from crawler.base import tasks
+from crawler.base import log_events, tasks
 from crawler.base.errors import HeadroomError, PlanError, UnavailableError, UrlError
 from crawler.cluster.metrics_endpoint import MetricsEndpoint
 from crawler.monitor import formats
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from crawler.base.log_events import EventLogger
     from crawler.base.tasks import TaskDied
     from crawler.cluster.overview import Overview
     from crawler.monitor.tables import ShownTable
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
 
 AWAY_SECONDS = 0.5  # for which a page waits for a Redis that is known to be away, where it has been shown before
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 def build(monitor: Monitor) -> Starlette:
@@ -123,7 +124,7 @@ async def _gather(monitor: Monitor, _app: Starlette) -> AsyncIterator[None]:
 
 def _end_with_it(died: TaskDied) -> None:
     """Ends the monitor, which would show the same figures for ever: whoever keeps it up starts it again."""
-    logger.critical("The monitor ends: its %s has died", died.name, exc_info=died.error)
+    logger.critical(log_events.MONITOR_DIED, died.name, exc_info=died.error)
     signal.raise_signal(signal.SIGTERM)
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawler.base import tasks
+from crawler.base import log_events, tasks
 from crawler.base.errors import HeadroomError, PlanError
 from crawler.cluster import audit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from crawler.base.log_events import EventLogger
     from crawler.base.tasks import TaskDied
     from crawler.frontier.seed_admin import Progress
     from crawler.monitor.connection import Connection
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 0.1  # most actions are done by then, and the page that follows shows it
 FAILURES_MAX = 100  # remembered for the pages of what they were done to
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -107,4 +108,4 @@ class SlowActions:
 
 
 def _log_death(died: TaskDied) -> None:
-    logger.error("an action of the monitor, %s, has died", died.name, exc_info=died.error)
+    logger.error(log_events.MONITOR_ACTION_DIED, died.name, exc_info=died.error)

@@ -12,12 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from crawler import config
+from crawler.base import log_events
 from crawler.base.errors import SinkRejectedError, UnavailableError
 from crawler.base.seldom import Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
+    from crawler.base.log_events import EventLogger
     from crawler.pipelines.crawl_process import CrawlProcess
 
 T = TypeVar("T")
@@ -28,7 +30,7 @@ ALONE_PAUSE_FACTOR = 4  # between the pauses before those tries: they span 5 s, 
 UNKNOWN_REFUSAL = "refused-by-sink"  # the ledger's word for a refusal that the sink has no word for
 STOP_CHECK_SECONDS = 1.0  # how late a pause may notice that the process ends
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,7 @@ class Batcher(Generic[T]):
             self._waiting.clear()
             return
         except Exception as error:  # nobody must wait for a task that has died
-            logger.exception("%s: can't deliver a batch", self._name)
+            logger.exception(log_events.SINK_BATCH_ERROR, self._name)
             _fail(batch, error)
             return
         self._taken += len(batch) - len(refused)
@@ -209,11 +211,11 @@ class Batcher(Generic[T]):
             _fail([(item, waiter)], error)
             return
         except Exception as error:  # as for a batch
-            logger.exception("%s: can't deliver an item", self._name)
+            logger.exception(log_events.SINK_ITEM_ERROR, self._name)
             _fail([(item, waiter)], error)
             return
         if reason:
-            self._warn("%s: refuses an item for good, and takes others: %s", self._name, reason)
+            self._warn(log_events.ITEM_REFUSED, self._name, reason)
             _fail([(item, waiter)], SinkRejectedError(self._name, reason))
         elif not waiter.done():
             waiter.set_result(None)
@@ -266,12 +268,12 @@ class Batcher(Generic[T]):
         except Exception as error:
             if not items:  # a probe, which no item can have spoilt
                 raise UnavailableError(f"{self._name}: {type(error).__name__}") from error
-            self._complain("%s: can't send a batch", self._name, exc_info=error)
+            self._complain(log_events.SINK_SEND_ERROR, self._name, exc_info=error)
             reason = UNKNOWN_REFUSAL
         else:
             if isinstance(refused, Mapping):
                 return refused
-            self._complain("%s: answers with %s, not with its refusals by position", self._name, type(refused).__name__)
+            self._complain(log_events.SINK_ANSWER_WRONG, self._name, type(refused).__name__)
             reason = UNKNOWN_REFUSAL
         return dict.fromkeys(range(len(items)), reason)
 
@@ -341,7 +343,7 @@ class Batcher(Generic[T]):
         self._retrying += 1
         if not self._down:
             self._down = True
-            logger.warning("%s: down, its items wait: %s", self._name, error)
+            logger.warning(log_events.SINK_DOWN, self._name, error)
             self._process.sink_down(self._name, str(error))
 
     def _outage_ended(self, *, answered: bool) -> None:
@@ -353,7 +355,7 @@ class Batcher(Generic[T]):
         self._retrying -= 1
         if answered and not self._retrying:
             self._down = False
-            logger.info("%s: up again", self._name)
+            logger.info(log_events.SINK_UP, self._name)
             self._process.sink_up(self._name)
 
     def _closing(self) -> UnavailableError:

@@ -15,6 +15,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from crawler import config
+from crawler.base import log_events
 from crawler.base.errors import ConfigError, UnavailableError
 from crawler.base.seldom import Seldom
 from crawler.pipelines.sink import Record, Sink
@@ -22,11 +23,13 @@ from crawler.pipelines.sink import Record, Sink
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from crawler.base.log_events import EventLogger
+
 NO_FILE = "no-file"
 REPAIR_BLOCK_BYTES = 64 * 1024  # how much of a file's end is read at a time in search of its last newline
 PARTS_MAX = 1_000  # lines and line ends in one system call; Linux takes 1,024
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class FilesSink(Sink):
@@ -111,7 +114,7 @@ class FilesSink(Sink):
                     file = self._open(stem)
                 except OSError as error:
                     self._write_proof()
-                    self._warn("files: no file for %s in %s: %s", stem, self._folder, error.strerror)
+                    self._warn(log_events.FILES_NONE, stem, self._folder, error.strerror)
                     refused |= dict.fromkeys(of_stem, NO_FILE)
                     continue
                 self._append(stem, file, [batch[position].value for position in of_stem])

@@ -23,6 +23,7 @@ from kafka.errors import (
 )
 
 from crawler import config
+from crawler.base import log_events
 from crawler.base.errors import AccessError, ConfigError, UnavailableError
 from crawler.base.redaction import redacted_address
 from crawler.base.seldom import Seldom
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from kafka import KafkaProducer
+
+    from crawler.base.log_events import EventLogger
 
 PROOF = "headroom.proof"  # the topic that shows whether Kafka takes messages, behind the prefix; no site has a dot
 ALSO_SUFFIX = ".also"  # no site's name has a dot
@@ -52,7 +55,7 @@ MAX_CUTS = 8  # of one message, each to half: from 1 MiB down to 4 KiB, the leas
 FRAME_BYTES = 1_000  # around a message: its key, headers and lengths
 CLOSE_SECONDS = 2.0  # for the producer to close at the end, when no message is on its way any more
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class KafkaSink(Sink):
@@ -256,7 +259,7 @@ class KafkaSink(Sink):
             if error.retriable or isinstance(error, IllegalStateError):
                 raise UnavailableError(f"Kafka: {_words(error)}")
             self._last_refusal = _words(error)
-            self._warn("kafka: refuses messages: %s", self._last_refusal)
+            self._warn(log_events.KAFKA_REFUSES, self._last_refusal)
         return {position: OF_ONE_MESSAGE.get(type(error), REFUSED) for position, error in errors.items()}
 
     def _open(self) -> KafkaProducer:
@@ -307,13 +310,13 @@ class KafkaSink(Sink):
         with closing(admin):
             try:
                 admin.create_topics([topic], wait_for_metadata=False)  # the producer waits for it
-                logger.info("kafka: made topic %s", topic)
+                logger.info(log_events.KAFKA_TOPIC_MADE, topic)
             except TopicAlreadyExistsError:
                 pass
             except KafkaError as error:
                 if error.retriable:
                     raise
-                logger.info("kafka: topic %s is not ours to make: %s", topic, _words(error))
+                logger.info(log_events.KAFKA_TOPIC_NOT_OURS, topic, _words(error))
                 return error
         return None
 

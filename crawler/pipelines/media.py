@@ -28,7 +28,7 @@ from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.defer import ensure_awaitable
 
 from crawler import config
-from crawler.base import urls
+from crawler.base import log_events, urls
 from crawler.base.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError, UrlError
 from crawler.base.item import Item, Media
 from crawler.base.redaction import without_credentials
@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawler.base.log_events import EventLogger
     from crawler.worker.claiming.visits import Lane, Visit
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 MAX_TRIES = 3  # of a file for one page
 RETRY_PAUSE_SECONDS = 2.0  # before the second try; twice as long before the third
 # Longest pause that a page waits for: behind a host that is broken or asks for more, pages would pile up.
@@ -226,7 +227,7 @@ class PageMediaPipeline:
                 if outcome.operation == "release":
                     raise UnavailableError(f"{one.url}: {outcome.reason}") from error
                 if outcome == UNKNOWN_ERROR:
-                    logger.exception("can't fetch %s", one.url)
+                    logger.exception(log_events.MEDIA_ERROR, one.url)
                 if outcome.leaves_gap:
                     still_missing.append(one)
                 one.error = outcome.reason
@@ -290,7 +291,7 @@ class PageMediaPipeline:
                 self._worker.claiming.sink_down(STORE, said)
                 if self._worker.life.stopping.is_set():
                     raise UnavailableError(f"media store: {said}") from error
-                self._warn("the media store takes nothing: %s", said)
+                self._warn(log_events.MEDIA_STORE_DOWN, said)
                 await asyncio.sleep(STORE_RETRY_SECONDS)
             else:
                 self._worker.claiming.sink_up(STORE)

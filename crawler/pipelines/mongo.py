@@ -15,6 +15,7 @@ from pymongo import InsertOne, UpdateOne
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
 from crawler import config
+from crawler.base import log_events
 from crawler.base.errors import AccessError, SinkRejectedError, UnavailableError
 from crawler.base.redaction import redacted_address
 from crawler.base.seldom import Seldom
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from pymongo import AsyncMongoClient
     from pymongo.asynchronous.collection import AsyncCollection
+
+    from crawler.base.log_events import EventLogger
 
 COLLECTION = "items"
 PROOF = "headroom.proof"  # the collection, and the `_id`, of a document that shows whether the database takes writes
@@ -41,7 +44,7 @@ NOT_ENCODABLE = "not-encodable"
 REFUSED = "refused-by-mongo"
 DUPLICATE_KEY = 11_000  # of an insert: most likely the document is there already
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class Version(NamedTuple):
@@ -150,11 +153,11 @@ class MongoSink(Sink):
         except PyMongoError as error:
             if not isinstance(error, OperationFailure) or error.has_error_label("RetryableWriteError"):
                 raise self._unavailable(error) from None
-            self._warn("mongo: refuses a batch of %d: %s", len(writes), _words(error))
+            self._warn(log_events.MONGO_REFUSES_BATCH, len(writes), _words(error))
             raise SinkRejectedError("mongo", REFUSED) from None
         if failed:
             said = _words_of(next(iter(failed.values())))
-            self._warn("mongo: refuses %d of %d documents: %s", len(failed), len(writes), said)
+            self._warn(log_events.MONGO_REFUSES_SOME, len(failed), len(writes), said)
         return refused | dict.fromkeys(failed, REFUSED)
 
     async def check_access(self) -> None:
@@ -198,7 +201,7 @@ class MongoSink(Sink):
             try:
                 await self._items.create_index([(field, 1) for field in fields])
             except OperationFailure as error:
-                logger.warning("mongo: no index on %s: %s", ", ".join(fields), _words(error))
+                logger.warning(log_events.MONGO_NO_INDEX, ", ".join(fields), _words(error))
         self._indexed = True
 
     async def _write(self, writes: Mapping[int, InsertOne[Any] | UpdateOne]) -> dict[int, Mapping[str, Any]]:

@@ -19,6 +19,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
 from crawler import config
+from crawler.base import log_events
 from crawler.base.also import Also
 from crawler.base.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.base.item import Item, is_site_name
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from crawler.base.log_events import EventLogger
     from crawler.worker.claiming.visits import Visit
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 _BEFORE_VALUES = re.compile("[^{\"'`]{0,120}")  # what an error says before the first value, which may be an item's
 CLOSE_SECONDS = 5.0  # by then Scrapy has waited for every item; only a probe can be left
 
@@ -190,7 +192,7 @@ class SinkPipeline:
         chosen = chosen_classes(crawler.settings)
         places = [f"{name}: {sink_class.place(crawler.settings)}" for name, sink_class in chosen.items()]
         media = media_place(crawler.settings) or "nowhere (FILES_STORE is empty)"
-        logger.info("items go to %s; images and videos to %s", "; ".join(places), media)
+        logger.info(log_events.SINKS_CHOSEN, "; ".join(places), media)
         process = CrawlProcess(crawler)
         pipeline = cls(sinks, BatchConfig.from_settings(crawler.settings), process)
         process.use_to_tell(pipeline.tell)

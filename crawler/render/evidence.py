@@ -7,12 +7,14 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawler.base import log_events
 from crawler.base.seldom import Seldom
 
 if TYPE_CHECKING:
+    from crawler.base.log_events import EventLogger
     from crawler.render.errors import StepFailedError
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 MAX_PICTURES = 200  # in a folder; with at most 1 MB each they take 200 MB
 SUFFIX = ".step.jpg"  # no other file of the folder is ever removed
@@ -37,7 +39,7 @@ def save(error: StepFailedError, folder: str, name: str) -> str:
         path.write_bytes(error.screenshot)
         _make_room(path.parent)
     except OSError as failure:
-        _warn("No picture of a failed step is kept in %s: %s", folder, failure.strerror)
+        _warn(log_events.EVIDENCE_NOT_KEPT, folder, failure.strerror)
         return ""
     return str(path)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from playwright.async_api import Error as PlaywrightError
 
 from crawler import config
+from crawler.base import log_events
 from crawler.base.errors import UrlError
 from crawler.render import chromium
 from crawler.render.browser import Browser, died_error
@@ -22,13 +23,14 @@ from crawler.render.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
+    from crawler.base.log_events import EventLogger
     from crawler.render.exchange import Connect, Fetch
     from crawler.render.exploration import Exploration, ExplorationLimits
     from crawler.render.rendered import Rendered
     from crawler.render.wish import Wish
 
 T = TypeVar("T")
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 CLOSE_PAGE_SECONDS = 5.0  # it takes 0.02 s; of a page that isn't gone by then, the browser is ended
 
@@ -181,7 +183,7 @@ class Renderer:
             async with asyncio.timeout(CLOSE_PAGE_SECONDS):
                 await page.close()
         except TimeoutError:
-            logger.warning("A page can't be closed: its browser is ended, and its other pages are rendered again")
+            logger.warning(log_events.BROWSER_ENDED)
             browser.kill()
         finally:
             browser.open_pages -= 1

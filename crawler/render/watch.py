@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from crawler.base import tasks
+from crawler.base import log_events, tasks
 
 if TYPE_CHECKING:
+    from crawler.base.log_events import EventLogger
     from crawler.render.browser import Browser
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 WATCH_SECONDS = 1.0  # a page's DOM grows by some 300 MB a second at most; a look takes some 10 ms in a thread
 
@@ -47,7 +48,7 @@ class Watch:
         all_taken = self._browser.processes.taken()
         for process, is_renderer, taken in all_taken:
             if is_renderer and taken > self._page_memory_bytes:
-                logger.warning("A page's process is ended: it takes %d MB", taken // 1_000_000)
+                logger.warning(log_events.BROWSER_PAGE_ENDED, taken // 1_000_000)
                 with contextlib.suppress(psutil.Error):
                     process.kill()
         return sum(taken for _, _, taken in all_taken)

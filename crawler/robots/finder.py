@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from redis.exceptions import RedisError
 from scrapy import Request
 
-from crawler.base import urls
+from crawler.base import log_events, urls
 from crawler.base.errors import SessionLostError, UrlError
 from crawler.robots.cache import CachedRules, RobotsCache
 from crawler.robots.file import MAX_FETCH_SECONDS, MAX_REDIRECTS, RobotsFile, page_delay_s
@@ -42,12 +42,13 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawler.base.log_events import EventLogger
     from crawler.base.models import Seed
     from crawler.frontier.settlement import Operation
     from crawler.worker.claiming.visits import Lane, Visit
     from crawler.worker.worker import Worker
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 UNREACHABLE = "robots-unreachable"
 ROBOTS_NOT_ASKED = "robots-not-asked"  # by an error of this worker's
 ELSEWHERE = "robots-elsewhere"  # the file is on another host, which has no turn free
@@ -235,7 +236,7 @@ class RobotsFinder:
                     with contextlib.suppress(RedisError):
                         await self._shared.note_moved(authority, url)
                 if outcome == UNKNOWN_ERROR:  # an error of the code here: nothing is known of the host
-                    logger.exception("can't ask for %s", url)
+                    logger.exception(log_events.ROBOTS_ERROR, url)
                     raise RefusedError(Outcome("postpone", ROBOTS_NOT_ASKED), self._retry_s) from error
                 if _says_nothing(outcome) or (target == authority and outcome.reason == "private-address"):
                     raise

@@ -37,7 +37,7 @@ from redis.exceptions import ClusterDownError, RedisClusterException, SlotNotCov
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 
-from crawler.base import tasks
+from crawler.base import log_events, tasks
 from crawler.base.errors import ConfigError
 from crawler.servers.redis_packing import packing
 
@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterator
 
+    from crawler.base.log_events import EventLogger
+
 DEFAULT_PORT = 6_379
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 def split_addresses(url: str) -> tuple[str, list[str]]:
@@ -170,7 +172,7 @@ class AsyncCluster(AsyncRedisCluster):
 
     def _map_was_not_read(self, event: tasks.TaskDied) -> None:
         """Has the next command try it again, whatever it was."""
-        logger.warning("Redis Cluster: the map of its slots can't be read: %s", event.error)
+        logger.warning(log_events.REDIS_MAP_UNREAD, event.error)
         self._initialize = True
 
     def pipeline(self, transaction: Any = None, shard_hint: Any = None) -> _Pipeline:  # noqa: ARG002 -- redis-py's interface

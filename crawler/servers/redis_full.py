@@ -6,10 +6,14 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
+from crawler.base import log_events
+
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-logger = logging.getLogger(__name__)
+    from crawler.base.log_events import EventLogger
+
+logger: EventLogger = logging.getLogger(__name__)
 SILENT_SECONDS = 60.0  # between two warnings: near its limit Redis refuses and accepts by turns
 FULL_REMEDY = "raise its maxmemory (CONFIG SET maxmemory, and in its configuration file) or delete plans that are over"
 
@@ -33,9 +37,9 @@ class RedisFull:
             self._refused.discard(what)
             if self._warned and not self._refused:
                 self._warned = False
-                logger.info("Redis has room again: claims and offers go on")
+                logger.info(log_events.REDIS_HAS_ROOM)
             return
         self._refused.add(what)
         if not self._warned and time.monotonic() >= self._silent_until_s:
             self._warned, self._silent_until_s = True, time.monotonic() + SILENT_SECONDS
-            logger.warning("Redis is full: claims and offers wait until there is room; %s", FULL_REMEDY)
+            logger.warning(log_events.REDIS_FULL, FULL_REMEDY)

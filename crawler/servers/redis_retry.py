@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from redis.exceptions import RedisError
 
+from crawler.base import log_events
 from crawler.base.seldom import Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from crawler.base.log_events import EventLogger
+
 T = TypeVar("T")
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 # Seconds between two calls while Redis can't be reached. A restart or a failover takes a few of them, and one call a
 # second from each worker is no load for a server that is just coming back.
 RETRY_SECONDS = 1.0
@@ -32,5 +35,5 @@ async def until_redis_answers(what: str, call: Callable[[], Awaitable[T]]) -> T:
         try:
             return await call()
         except (RedisError, OSError) as error:
-            warn("%s: waiting for Redis: %s", what, error)
+            warn(log_events.REDIS_WAITING, what, error)
             await asyncio.sleep(RETRY_SECONDS)

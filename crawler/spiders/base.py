@@ -17,7 +17,7 @@ from scrapy.http import Response  # noqa: TC002 -- a callback's annotation
 from twisted.python.failure import Failure  # noqa: TC002 -- a callback's annotation
 
 from crawler import config
-from crawler.base import urls
+from crawler.base import log_events, urls
 from crawler.base.errors import ExtractError, UnavailableError, UrlError
 from crawler.base.models import Fetched, Frontier, SentOn
 from crawler.config import crawl_settings
@@ -161,7 +161,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         except UnavailableError as error:
             self._release(visit, error)
         except MemoryError:
-            self.logger.warning("no memory left to read %s", visit.seed.url)
+            self.logger.warning(log_events.MEMORY_SHORT, visit.seed.url)
             self.decide_outcome(visit, OUT_OF_MEMORY)
 
     def errback(self, failure: Failure) -> None:

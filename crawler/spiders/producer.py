@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.datatypes import LocalCache
 
 from crawler import extract
-from crawler.base import tasks
+from crawler.base import log_events, tasks
 from crawler.base.errors import ExtractError, HeadroomError, LacksError, UnavailableError
 from crawler.base.models import Fetched, Frontier, Seed
 from crawler.extract.rows import Row, found_by
@@ -214,6 +214,6 @@ class ProducerSpider(FrontierSpider):
             else:
                 following = site.next_page(seed)
         except SiteError as error:
-            self.logger.warning("search for %s: no further page: %s", " ".join(seed.keywords), error)
+            self.logger.warning(log_events.SEARCH_BROKEN_OFF, " ".join(seed.keywords), error)
             return None
         return following and replace(following, run=visit.claimed.run)

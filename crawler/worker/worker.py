@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Self
 
+from crawler.base import log_events
 from crawler.base.errors import HeadroomError
 from crawler.base.events import Events
 from crawler.base.tasks import cancel, start
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
+    from crawler.base.log_events import EventLogger
     from crawler.base.models import Frontier
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 MIN_RENEWAL_SECONDS = 0.5  # a busy machine may hold an answer up so long
 
 
@@ -150,7 +152,7 @@ class Worker:
             "start lists": self.start_lists.read(),
         }
         self._tasks = [start(work, name=name, died=self.events.publish) for name, work in in_background.items()]
-        logger.info("worker %s on frontier %s", self.life.session.name, self.frontier)
+        logger.info(log_events.WORKER_STARTED, self.life.session.name, self.frontier)
 
     async def close(self) -> None:
         """Sends the settlements left, ends the session and disconnects. Does nothing if it isn't open."""

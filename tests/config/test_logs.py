@@ -12,6 +12,7 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.utils import log as log_of_scrapy
 
+from crawler.base import log_events
 from crawler.base.errors import UnavailableError
 from crawler.base.scrapy_private import format_log_as_scrapy
 from crawler.config import logs
@@ -124,7 +125,7 @@ def json_of():
 
 
 def test_a_line_of_json_has_the_event_and_what_fills_in_its_message(json_of):
-    found = json_of("%s: down, its items wait: %s", "kafka", ConnectionError("no broker"))
+    found = json_of(log_events.SINK_DOWN, "kafka", ConnectionError("no broker"))
     assert found.pop("time").endswith("Z")
     assert found == {
         "level": "WARNING",
@@ -134,11 +135,11 @@ def test_a_line_of_json_has_the_event_and_what_fills_in_its_message(json_of):
         "sink": "kafka",
         "error": "no broker",
     }
-    assert json_of("session not renewed in partition %d: %s", 7, "x")["partition"] == 7
+    assert json_of(log_events.SESSION_NOT_RENEWED, 7, "x")["partition"] == 7
 
 
 def test_json_has_no_secret_and_nothing_that_acts(json_of):
-    found = json_of("kafka: refuses messages: %s", "s3cret-value \x1b[2J\n{}", spider=SimpleNamespace(name="consumer"))
+    found = json_of(log_events.KAFKA_REFUSES, "s3cret-value \x1b[2J\n{}", spider=SimpleNamespace(name="consumer"))
     assert found["error"] == "*** \N{REPLACEMENT CHARACTER}[2J {}"
     assert (found["message"], found["spider"]) == ("kafka: refuses messages: " + found["error"], "consumer")
 
@@ -158,7 +159,9 @@ def test_scrapys_handlers_write_json_where_they_are_told_to(tmp_path, json_of):
     try:
         logs.install({"LOG_JSON": "1"})
         handler = log_of_scrapy._get_handler(Settings({"LOG_FILE": str(path)}))
-        handler.emit(logging.getLogger("tests.logs").makeRecord("a", logging.INFO, "", 1, "claims go on", (), None))
+        handler.emit(
+            logging.getLogger("tests.logs").makeRecord("a", logging.INFO, "", 1, log_events.CLAIMS_RESUMED, (), None)
+        )
         handler.close()
     finally:
         format_log_as_scrapy()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import RedirectResponse
 
+from crawler.base import log_events
 from crawler.base.text import one_line
 from crawler.monitor.sign_ins import LIFE_SECONDS
 from crawler.monitor.web import LANGUAGE_COOKIE, YEAR_SECONDS
@@ -18,11 +19,12 @@ from crawler.monitor.words import LANGUAGES
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+    from crawler.base.log_events import EventLogger
     from crawler.monitor.web import WebRequest
 
 HERE = re.compile(r"/(?![/\\])[\x21-\x7e]*")  # an address of the monitor's own: `//` would begin another host's
 SHOWN_CHARACTERS = 64
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 async def show(web: WebRequest) -> Response:
@@ -44,15 +46,15 @@ async def sign_in(web: WebRequest) -> Response:
     monitor, shown = web.monitor, one_line(name)[:SHOWN_CHARACTERS]
     async with monitor.checking:
         if wait_s := monitor.tries.wait_s(name, address):
-            logger.warning("audit: %s sign-in from %s: too many failures", shown, address)
+            logger.warning(log_events.MONITOR_SIGN_IN_LIMITED, shown, address)
             return web.html("login", 429, failed="login.wait", name=name, wait_s=math.ceil(wait_s))
         user = await asyncio.to_thread(monitor.users.check, name, form.get("password", ""))
         if user is None:
             monitor.tries.fail(name, address)
     if user is None:
-        logger.warning("audit: %s sign-in from %s: refused", shown, address)
+        logger.warning(log_events.MONITOR_SIGN_IN_REFUSED, shown, address)
         return web.html("login", 403, failed="login.wrong", name=name)
-    logger.info("audit: %s sign-in from %s: done", shown, address)
+    logger.info(log_events.MONITOR_SIGN_IN, shown, address)
     answer = RedirectResponse(_then(web), 303)
     answer.set_cookie(
         monitor.cookie,

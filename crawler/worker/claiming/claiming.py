@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from redis.exceptions import RedisError
 
+from crawler.base import log_events
 from crawler.frontier.session import SessionLost
 from crawler.plans.registry import Registry
 from crawler.servers.redis_full import RedisFull
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawler.base.events import Events
+    from crawler.base.log_events import EventLogger
     from crawler.base.models import Frontier
     from crawler.frontier.settlement import Settlement
     from crawler.worker.claiming.visits import Visit
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from crawler.worker.life.life import Life
     from crawler.worker.rendering.browser_at_hand import BrowserAtHand
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class SeedSettled(NamedTuple):
@@ -187,7 +189,7 @@ class Claiming:
 
     def _session_lost(self, event: SessionLost) -> None:
         """Forgets all that was held under the lost lease, and begins a new one."""
-        logger.warning("session of %s was lost; its seeds go to others", event.owner)
+        logger.warning(log_events.SESSION_LOST, event.owner)
         self._stats.inc_value("frontier/sessions_lost")
         self.settler.forget(event.partition, event.owner)
         self.queue.forget(event.partition, event.owner)
@@ -201,7 +203,7 @@ class Claiming:
         await self.offers.close()
         await self.fair_share.close()
         if not await self.settler.drain(self._session_s):
-            logger.warning("Redis is away: other workers claim this worker's seeds when its session lapses")
+            logger.warning(log_events.REDIS_AWAY_AT_END)
         await self.settler.close()
         for lease in self._life.session.leases:
             if lease.reachable:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
 
+from crawler.base import log_events
 from crawler.base.tasks import cancel
 from crawler.frontier.queue import NO_TURN, ClaimAnswer
 from crawler.frontier.settlement import Settlement, TurnRelease
@@ -17,13 +18,14 @@ from crawler.frontier.settlement import Settlement, TurnRelease
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
+    from crawler.base.log_events import EventLogger
     from crawler.frontier.queue import ClaimState, Queue
     from crawler.frontier.session import Lease, Session
     from crawler.servers.redis_full import RedisFull
     from crawler.worker.claiming.settler import Settler
     from crawler.worker.rendering.browser_at_hand import BrowserAtHand
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 # Between two comparisons with what Redis says this worker holds. It bounds how long a seed waits that Redis believes
 # wrongly to be held, and needn't agree with SESSION_SECONDS.
 RECALL_SECONDS = 15.0
@@ -197,7 +199,7 @@ class Claims:
         if time.monotonic() < self._recall_at_s[partition]:
             return
         if recalled := await self._queue.recall(partition, owner):
-            logger.warning("Redis had forgotten how %d seeds of this worker ended; they are ready again", recalled)
+            logger.warning(log_events.SEEDS_RECALLED, recalled)
         self._recall_at_s[partition] = time.monotonic() + RECALL_SECONDS
 
     def _count(self, partition: int, answer: ClaimAnswer) -> None:

@@ -10,7 +10,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from crawler.base import tasks
+from crawler.base import log_events, tasks
 from crawler.base.errors import HeadroomError
 from crawler.servers.redis_retry import until_redis_answers
 
@@ -116,7 +116,7 @@ class DefinitionCache(Generic[T]):
             self._known[name] = answer
             return True
         if name in self._known:
-            logger.error("%s; the earlier definition stays in use", answer)
+            logger.error(log_events.SITE_DAMAGED, answer)
         else:
             logger.error("%s", answer)
             self._current.discard(name)  # each seed asks for it: somebody may have submitted it

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
-from crawler.base import tasks
+from crawler.base import log_events, tasks
 from crawler.base.errors import UnavailableError
 from crawler.base.seldom import Seldom
 from crawler.frontier.keys import partition_of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawler.base.events import Events
+    from crawler.base.log_events import EventLogger
     from crawler.base.models import Frontier, Seed
     from crawler.frontier.queue import Queue
     from crawler.frontier.session import Lease
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 # How long the first offer of a batch waits for those of other pages, which then cost a third of what they cost one by
 # one. The page's host is asked for the next page meanwhile. Of search pages there are few, and their search waits.
 WAIT_SECONDS = 0.02
@@ -183,7 +184,7 @@ class Offers:
                 if not is_of_a_key(error):
                     raise
                 # As for junk in a host's key, which must not hold up others.
-                self._warn("%d offers are sent page by page: %s", len(proposals), error)
+                self._warn(log_events.OFFERS_ONE_BY_ONE, len(proposals), error)
                 return None
             if counted:
                 self._stats.inc_value("frontier/offered/remembered", counted)
@@ -235,7 +236,7 @@ class Offers:
                 if is_full:
                     self._redis_full.note("offers", refused=True)
                 else:
-                    self._warn("%d offers: waiting for Redis: %s", number, error)
+                    self._warn(log_events.OFFERS_WAITING, number, error)
                 if self._stopping.is_set():
                     raise UnavailableError(f"{number} offers are left to the next visit: {error}") from error
                 await asyncio.sleep(FULL_MILLISECONDS / 1000 if is_full else RETRY_SECONDS)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
 
-from crawler.base import tasks
+from crawler.base import log_events, tasks
 from crawler.base.seldom import Seldom
 from crawler.servers.redis_retry import RETRY_SECONDS
 
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawler.base.events import Events
+    from crawler.base.log_events import EventLogger
     from crawler.frontier.queue import Queue
     from crawler.frontier.settlement import Settlement, TurnRelease
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class Settler:
@@ -128,7 +129,7 @@ class Settler:
                     return
                 waiting.extendleft(reversed(settlements))
                 turns_waiting.extendleft(reversed(turns))
-                self._warn("%d settlements: waiting for Redis: %s", len(waiting), error)
+                self._warn(log_events.SETTLEMENTS_WAITING, len(waiting), error)
                 await asyncio.sleep(RETRY_SECONDS)
             else:
                 self._subtract(len(settlements) + len(turns))
@@ -150,4 +151,4 @@ class Settler:
         self._stats.inc_value("frontier/settled", accepted)
         if refused:
             self._stats.inc_value("frontier/refused", refused)
-            self._warn("%d settlements were refused: other workers have those seeds now", refused)
+            self._warn(log_events.SETTLEMENTS_REFUSED, refused)

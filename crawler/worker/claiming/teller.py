@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from crawler.base import tasks
+from crawler.base import log_events, tasks
 from crawler.base.also import Also
 from crawler.worker.claiming.outcomes import outcome_of_delivery_error
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from crawler.base.events import Events
+    from crawler.base.log_events import EventLogger
     from crawler.worker.claiming.visits import Visit
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class Teller:
@@ -64,7 +65,7 @@ class Teller:
         errors = [error for error in answers if error is not None]
         for error in errors:
             if outcome_of_delivery_error(error).reason == "pipeline-error":
-                logger.error("plans can't be told of %s", visit.seed.url, exc_info=error)
+                logger.error(log_events.PLANS_NOT_TOLD, visit.seed.url, exc_info=error)
         if len(errors) < len(seeds):
             visit.leave_out(*(seed for seed, error in zip(seeds, answers, strict=True) if error is not None))
         else:  # another try is for all of them, if it may help any

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from redis.exceptions import RedisError
 
-from crawler.base import urls
+from crawler.base import log_events, urls
 from crawler.base.item import is_site_name
 from crawler.frontier.keys import as_text
 
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from crawler.base.events import Events
+    from crawler.base.log_events import EventLogger
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 LISTEN_SECONDS = 1.0  # how long other pages may take to be answered before a host is asked for nothing else
 PROBE_FIRST_SECONDS = 1.0  # until the next seed is claimed without a way out; doubles each time
 PROBE_LONGEST_SECONDS = 15.0  # so that a node that is repaired works again soon
@@ -111,7 +112,7 @@ class Egress:
         self._answer.set()
         self._bad_hosts.clear()
         if self._down_since is not None:
-            logger.warning("hosts answer this worker again, after %.0f s: it claims seeds as before", self.down_s)
+            logger.warning(log_events.EGRESS_UP, self.down_s)
             self._down_since, self._blames_all, self._probe_pause_s = None, False, PROBE_FIRST_SECONDS
             self._events.publish(EgressChanged(is_down=False))
 
@@ -189,7 +190,7 @@ class Egress:
         now = self._lost_at = _now()
         if self._down_since is None:
             self._down_since = now
-            logger.warning("no host answers this worker, the last was %s: it claims one seed at a time", host)
+            logger.warning(log_events.EGRESS_DOWN, host)
             self._events.publish(EgressChanged(is_down=True))
         self._probe_at = now + self._probe_pause_s
         self._probe_pause_s = min(2 * self._probe_pause_s, PROBE_LONGEST_SECONDS)

@@ -26,13 +26,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config
+from crawler.base import log_events
 from crawler.worker.life.load import Load, Sampler
 from crawler.worker.life.pace import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-logger = logging.getLogger(__name__)
+    from crawler.base.log_events import EventLogger
+
+logger: EventLogger = logging.getLogger(__name__)
 RATE_WINDOW_SECONDS = 10.0  # long enough for a steady rate, short enough to follow a change of site
 MIN_COST_PERCENT = 0.01  # least cost of one seed: an idle process would seem to carry its seeds at no cost
 UNLIMITED_SEEDS = 1_000_000  # the batch size without limits; BATCH_MAX and the rate bound claims then
@@ -166,7 +169,7 @@ class NodeHeadroom:
         try:
             await asyncio.to_thread(self.sampler.sample)
         except OSError as error:
-            logger.warning("the load can't be measured: %s", error)
+            logger.warning(log_events.LOAD_UNKNOWN, error)
             return
         if self.pace:
             self.pace.sample(self.sampler.newest)

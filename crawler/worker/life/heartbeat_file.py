@@ -5,11 +5,16 @@ from __future__ import annotations
 import contextlib
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from crawler.base import log_events
 from crawler.base.errors import ConfigError
 from crawler.base.seldom import Seldom
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from crawler.base.log_events import EventLogger
+
+logger: EventLogger = logging.getLogger(__name__)
 READY, WAITS = "ready\n", "waits\n"
 
 
@@ -43,7 +48,7 @@ class HeartbeatFile:
             self._next.write_text(READY if is_ready else WAITS, encoding="ascii")
             self._next.replace(self._path)
         except OSError as error:
-            self._warn("HEARTBEAT_FILE can't be written, so this worker will look dead: %s", error)
+            self._warn(log_events.HEARTBEAT_FAILED, error)
 
     def remove(self) -> None:
         """Removes the file."""

@@ -7,6 +7,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
+from crawler.base import log_events
 from crawler.base.errors import HeadroomError
 from crawler.base.tasks import TaskDied
 from crawler.frontier import durability, preflight, scripts
@@ -140,8 +141,8 @@ class Life:
     def _task_died(self, event: TaskDied) -> None:
         """Says why the worker ends, which the scheduler sees to: without the task it would look idle for ever."""
         if isinstance(event.error, HeadroomError):
-            logger.critical("this worker ends: %s", event.error)
+            logger.critical(log_events.WORKER_FAILED, event.error)
         else:
-            logger.critical("this worker ends, since its task %r died", event.name, exc_info=event.error)
+            logger.critical(log_events.WORKER_TASK_DIED, event.name, exc_info=event.error)
         self.death = self.death or event
         self.stopping.set()

@@ -8,15 +8,17 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crawler.base import log_events
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.worker.life.wakeups import NodesChanged
 
 if TYPE_CHECKING:
     from crawler.base.events import Events
+    from crawler.base.log_events import EventLogger
     from crawler.frontier.node_orders import NodeOrder, NodeOrders
     from crawler.worker.life.headroom import Limits, NodeHeadroom
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class StopOrdered(NamedTuple):
@@ -62,7 +64,7 @@ class Orders:
             try:
                 order = await until_redis_answers("orders for this node", partial(self._orders.of, self._node))
             except ValueError as error:
-                logger.warning("the orders for node %s in Redis are damaged, so nothing changes: %s", self._node, error)
+                logger.warning(log_events.ORDERS_DAMAGED, self._node, error)
             else:
                 self._heed(order)
             await self._changed.wait()
@@ -70,19 +72,19 @@ class Orders:
     def _heed(self, order: NodeOrder) -> None:
         if order.drained != self.drained:
             self.drained = order.drained
-            logger.info("an operator has drained this node" if order.drained else "this node isn't drained any more")
+            logger.info(log_events.NODE_DRAINED if order.drained else log_events.NODE_RESUMED)
         limits = self._in_force(order)
         if limits != self._headroom.limits:
             self._headroom.limits = limits
             logger.info(
-                "this node's limits are now %g %% of memory, %g %% of CPU and %d seeds in the first claim",
+                log_events.NODE_LIMITS,
                 limits.memory_percent,
                 limits.cpu_percent,
                 limits.first_batch,
             )
         self._wake.set()
         if self._stopped_ms not in (None, order.stopped_ms) and order.stopped_ms:
-            logger.info("an operator stops this node's workers")
+            logger.info(log_events.NODE_STOPPED)
             self._events.publish(StopOrdered())
         self._stopped_ms = order.stopped_ms
 

@@ -12,11 +12,15 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from crawler.base import log_events
 from crawler.base.seldom import Seldom
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from crawler.base.log_events import EventLogger
+
+logger: EventLogger = logging.getLogger(__name__)
 VARIABLE = "NOTIFY_SOCKET"
 READY, ALIVE, STOPPING = b"READY=1\n", b"WATCHDOG=1\n", b"STOPPING=1\n"
 
@@ -56,4 +60,4 @@ class ServiceManager:
         try:
             self._socket.sendto(words, self._address)
         except OSError as error:
-            self._warn("%s can't be told, so this worker will look dead: %s", VARIABLE, error)
+            self._warn(log_events.SERVICE_MANAGER_AWAY, VARIABLE, error)

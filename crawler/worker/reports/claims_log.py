@@ -6,10 +6,14 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
+from crawler.base import log_events
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-logger = logging.getLogger(__name__)
+    from crawler.base.log_events import EventLogger
+
+logger: EventLogger = logging.getLogger(__name__)
 SILENT_SECONDS = 600.0  # between two lines of one kind: a node at the edge of its headroom changes every few seconds
 LASTING_SECONDS = 30.0  # what holds for so long is said sooner: whoever reads the log would take the worker to hang
 
@@ -46,6 +50,6 @@ class ClaimsLog:
         self._said = why_not
         self._silent_until_s[kind] = now_s + SILENT_SECONDS
         if why_not:
-            logger.info("nothing is claimed: %s", why_not)
+            logger.info(log_events.CLAIMS_STOPPED, why_not)
         else:
-            logger.info("claims go on")
+            logger.info(log_events.CLAIMS_RESUMED)

@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from crawler.base import log_events
 from crawler.base.errors import short
 from crawler.worker.claiming.visits import FetchFailed, VisitEnded
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawler.base.events import Events
+    from crawler.base.log_events import EventLogger
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 HOSTS_SECONDS = 60.0  # between two looks at which hosts have failed often
 HOSTS_MAX = 5  # of them that are told each time, the worst first
 OFTEN = 10  # failures of a host, since it was last told of, for a line of its own
@@ -132,7 +134,7 @@ class FailureLog:
         number = f"{total:,} failure{'' if total == 1 else 's'}"
         why = f" ({first.why})" if first.why else ""
         seconds = max(1.0, self._now() - first.since_s)  # a tick is a second
-        logger.info("%s: %s in %.0f s (%s), such as %s%s", what, number, seconds, counted, first.url, why)
+        logger.info(log_events.PAGES_FAILED, what, number, seconds, counted, first.url, why)
 
 
 def _log_each(reason: str, url: str, why: str) -> None:

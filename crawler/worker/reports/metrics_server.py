@@ -16,6 +16,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawler import __version__, config
+from crawler.base import log_events
 from crawler.base.errors import ConfigError
 from crawler.cluster.work_counters import work_counters
 from crawler.telemetry.exposition import TEXT, Metric
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
+
+    from crawler.base.log_events import EventLogger
 
 HEAD_BYTES_MAX = 8_192  # of a request; Prometheus sends some 300
 ANSWER_SECONDS = 5.0  # for one request, from its first byte to the answer's last
@@ -46,7 +49,7 @@ GAUGES = {
         "For how long nobody on the web has answered; 0 while somebody does.",
     ),
 }
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class MetricsServer:
@@ -93,9 +96,9 @@ class MetricsServer:
         try:
             self._server = await asyncio.start_server(self._serve, self._host, self._port, limit=HEAD_BYTES_MAX)
         except OSError as error:
-            logger.warning("metrics can't be served at %s port %d: %s", self._host, self._port, error)
+            logger.warning(log_events.METRICS_NOT_SERVED, self._host, self._port, error)
         else:
-            logger.info("metrics are served at %s port %d", self._host, self._port)
+            logger.info(log_events.METRICS_SERVED, self._host, self._port)
 
     async def close(self) -> None:
         """Listens no more, and cuts off requests under way."""

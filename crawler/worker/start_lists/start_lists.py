@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 
 from crawler import sites
+from crawler.base import log_events
 from crawler.base.errors import HeadroomError, UnavailableError, UrlError
 from crawler.base.redaction import without_credentials
 from crawler.base.text import one_line
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
     from scrapy.statscollectors import StatsCollector
 
+    from crawler.base.log_events import EventLogger
     from crawler.base.models import Seed
     from crawler.frontier.keys import Keys
     from crawler.plans.registry import Registry
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.site_cache import SiteCache
     from crawler.worker.start_lists.start_entries import StartList
 
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 POLL_SECONDS = 1.0  # between two looks at lists that are empty; scrapy-redis looks every 5 s
 READER_LOCK_MILLISECONDS = 3_000  # a reader that died keeps others off so long; each round, one a second, renews it
 ROUNDS_IN_VAIN = 10  # until a list is told that waits for its site's definition; that takes a second each
@@ -201,9 +203,12 @@ class StartLists:
         now = asyncio.get_running_loop().time()
         if now >= self._report_from.get(one.key, 0.0):
             self._report_from[one.key] = now + REPORT_SECONDS
-            line = "start list %s: %d entries are refused, one of them for this: %s; the hash %s has them"
             logger.warning(
-                line, one.key, self._unreported.pop(one.key), one_line(without_credentials(why)), one.refused_key
+                log_events.START_ENTRIES_REFUSED,
+                one.key,
+                self._unreported.pop(one.key),
+                one_line(without_credentials(why)),
+                one.refused_key,
             )
 
     def _note(self, one: StartList, why: str) -> None:
@@ -212,10 +217,10 @@ class StartLists:
             return
         if why:
             self._blocked[one.key] = why
-            logger.warning("start list %s isn't read: %s", one.key, one_line(why))
+            logger.warning(log_events.START_LIST_UNREAD, one.key, one_line(why))
         else:
             del self._blocked[one.key]
-            logger.info("start list %s is read again", one.key)
+            logger.info(log_events.START_LIST_READ, one.key)
 
 
 def _sorted_out(one: StartList, entries: Sequence[bytes], site: Site) -> tuple[dict[bytes, Seed], dict[bytes, str]]:
