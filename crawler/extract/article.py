@@ -18,7 +18,7 @@ from crawler.extract.declared import first_text
 from crawler.extract.document import absolute
 from crawler.extract.evidence import LINKED_SHARE, BlockEvidence
 from crawler.extract.field_kinds import Fields
-from crawler.extract.heading import BESIDE_NAMES, read_title
+from crawler.extract.heading import BESIDE_NAMES, read_title, site_names_of
 from crawler.extract.login import is_login
 from crawler.extract.main_text import likely_places, text_of
 from crawler.extract.markdown import markdown_of
@@ -69,7 +69,7 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
         raise ExtractError("no-content", "the page has no text of its own")
     title = read_title(page, evidence.texts, declared, whole, url)
     lines = _lines_around(page, evidence, title.place, places)
-    author, author_sure = read_author(declared, lines, (title.words, declared.metas.get("og:site_name", "")))
+    author, author_sure = read_author(declared, lines, (title.words, *site_names_of(declared, url)))
     published, published_sure = read_published(declared, lines, site, _language(document), url)
     values = {
         "title": title.words,

@@ -40,11 +40,11 @@ _signed = re.compile(
 _label = re.compile(rf"^\W*(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)").sub
 # What ends a name: a date, a number, a sign between parts of a line, or words that lead to a date or a place.
 _ends = re.compile(
-    r"\s*(?:[|\u00b7\u2022\u2013\u2014()\[\]\t\n\u00a9]|\s-\s|\d|,?\s(?:on|at|am|in|updated|published|posted|last|for|"
+    r"\s*(?:[|\u00b7\u2022\u2013\u2014()\[\]\t\n\u00a9]|\s-\s|(?<!\w)\d|,?\s(?:on|at|am|in|updated|published|posted|last|for|"
     r"reviewed|fact|edited|photo|le|el|il)\s|,\s*(?=\d)|,?\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d)"
 ).split
 _NO_NAMES = frozenset(
-    """admin administrator author autor auteur human editor editors editorial staff team wordpressadmin wpadmin user
+    """admin administrator by author autor auteur human editor editors editorial staff team wordpressadmin wpadmin user
     guest anonymous unknown root webmaster support redaktion theteam newsdesk byline writer contributor superuser
     unknownauthor guestauthor adminlogin login logout register follow subscribe share reply view edit contact default
     undefined null none website siteadmin content marketing""".split()

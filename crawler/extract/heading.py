@@ -62,7 +62,7 @@ def read_title(page: PageBlocks, texts: Sequence[str], declared: Declared, whole
         url: Its address.
     """
     whole = _clean(declared, whole)
-    site_names = _site_names(declared, url)
+    site_names = site_names_of(declared, url)
     headline = first_text(declared.article.get("headline")) or first_text(declared.article.get("name"))
     told = [
         title
@@ -104,11 +104,11 @@ def _clean(declared: Declared, written: str) -> str:
     return text.line(declared.as_shown(text.line(written[: 2 * MAX_CHARACTERS])))[:MAX_CHARACTERS]
 
 
-def _site_names(declared: Declared, url: str) -> frozenset[str]:
+def site_names_of(declared: Declared, url: str) -> frozenset[str]:
     """Returns what the site is called, folded."""
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     named = (declared.metas.get(name, "") for name in ("og:site_name", "application-name"))
-    return frozenset({*map(folded, named), folded(host), folded(host.partition(".")[0])}) - {""}
+    return frozenset({*map(folded, named), folded(host), *map(folded, host.split(".")[:-1])}) - {""}
 
 
 def _is_own(words: str, site_names: frozenset[str]) -> bool:
