@@ -76,14 +76,6 @@ async def test_a_lowered_concurrency_counts_what_is_held_already(frontier):
     assert len((await frontier.claim()).seeds) == 1
 
 
-async def test_a_claim_without_a_session_is_refused(frontier):
-    await frontier.offer(content(1))
-    assert (await frontier.claim("nobody")).state == "lapsed"
-    await frontier.lapse("A")
-    assert (await frontier.claim("A")).state == "lapsed"
-    assert len((await frontier.claim("B")).seeds) == 1
-
-
 async def test_the_lock_keeps_a_second_claimant_off_and_dies_with_its_holder(frontier):
     await frontier.offer(content(1))
     await frontier.redis.set(frontier.key("lock"), "another", px=150)
@@ -118,12 +110,6 @@ async def test_many_claimants_at_once_share_without_overlap(frontier):
 
     taken = await asyncio.gather(*(claimant(f"owner{number}") for number in range(8)))
     assert sorted(itertools.chain(*taken)) == sorted(seed.url for seed in seeds)
-
-
-async def test_redis_forgets_the_scripts(frontier):
-    await frontier.offer(content(1))
-    await frontier.redis.script_flush()
-    assert len((await frontier.claim()).seeds) == 1
 
 
 async def test_an_empty_frontier_has_nothing_in_sight(frontier):
@@ -231,14 +217,6 @@ async def test_a_paused_host_does_not_hold_up_others(frontier):
     await frontier.mark("pause paused")
     assert urls((await frontier.claim(max_seeds=10)).seeds) == ["http://b.test/1"]
     assert (await frontier.totals()).parked == 60
-
-
-async def test_cancelled_seeds_fail_when_their_time_comes(frontier):
-    await frontier.offer(content(1), content(2))
-    await frontier.mark("cancel p")
-    assert (await frontier.claim()).seeds == []
-    assert (await frontier.account()).failures == {"cancelled": 2}
-    assert await frontier.problems() == []
 
 
 # -- Answers that get lost --------------------------------------------------------------------------------------------

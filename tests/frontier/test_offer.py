@@ -9,12 +9,6 @@ from frontier.driver import content, ends, nav
 from waiting import PATIENCE_SECONDS
 
 
-async def test_new_seeds_are_ready_and_counted(frontier):
-    assert await frontier.offer(content(1), content(2, "b.test")) == [True, True]
-    assert (await frontier.totals()).ready == 2
-    assert await frontier.problems() == []
-
-
 async def test_the_same_seed_twice_in_a_batch_is_known_the_second_time(frontier):
     assert await frontier.offer(content(1), content(2), content(1)) == [True, True, False]
     account = await frontier.account()
@@ -46,21 +40,11 @@ async def test_a_seed_due_later_is_not_claimed_before(frontier):
     assert len((await frontier.claim()).seeds) == 1
 
 
-async def test_an_earlier_seed_brings_its_host_forward(frontier):
-    await frontier.offer(content(1), due_ms=await frontier.now_ms() + 30_000)
-    await frontier.offer(content(2))
-    assert [claimed.seed.url for claimed in (await frontier.claim()).seeds] == ["http://a.test/2"]
-
-
 async def test_a_large_offer_goes_out_in_pieces(frontier):
     seeds = [content(number, f"h{number % 7}.test") for number in range(1_201)]
     assert all(await frontier.offer(*seeds))
     assert not any(await frontier.offer(*seeds))
     assert await frontier.problems() == []
-
-
-async def test_an_offer_of_nothing(frontier):
-    assert await frontier.queues["content"].offer([]) == []
 
 
 async def test_an_offer_wakes_its_frontier_once(frontier):
@@ -99,22 +83,10 @@ async def test_pages_that_cannot_be_offered_are_counted_by_their_reason(frontier
     assert await frontier.problems() == []
 
 
-async def test_each_host_has_a_budget_of_its_own(frontier):
-    seeds = [content(number, host) for host in ("a.test", "b.test") for number in range(3)]
-    assert await frontier.offer(*seeds, budget=2) == [True, True, False] * 2
-
-
 async def test_known_seeds_cost_nothing(frontier):
     assert await frontier.offer(content(1), content(1), content(2), budget=2) == [True, False, True]
     assert await frontier.offer(content(1), content(2), budget=2) == [False, False]
     assert (await frontier.account()).notes == {}
-
-
-async def test_search_results_have_no_budget(frontier):
-    await frontier.offer(content(1), budget=1)
-    assert await frontier.offer(content(2), content(3)) == [True, True]
-    assert await frontier.offer(content(4), budget=1) == [False]
-    assert await frontier.offer(content(4), budget=2) == [True]
 
 
 async def test_offers_at_the_same_time_share_the_budget(frontier):

@@ -23,13 +23,6 @@ async def test_finished_seeds_leave_only_their_fingerprint(frontier):
         assert not await frontier.redis.exists(frontier.key(name))
 
 
-async def test_a_note_is_counted_beside_the_finish(frontier):
-    seeds = await claimed(frontier, content(1))
-    await frontier.settle("A", ends(seeds, reason="redirected"))
-    account = await frontier.account()
-    assert (account.finished, account.notes) == (1, {"redirected": 1})
-
-
 @pytest.mark.parametrize("operation", ["finish", "retry", "fail", "release"])
 async def test_an_old_claim_ends_nothing(frontier, operation):
     old = await claimed(frontier, content(1))
@@ -78,15 +71,6 @@ async def test_after_the_last_try_it_fails_with_the_last_reason(redis):
     assert await frontier.problems() == []
 
 
-async def test_releasing_a_seed_costs_no_try(frontier):
-    seeds = await claimed(frontier, content(1))
-    for _ in range(6):
-        await frontier.settle("A", ends(seeds, "release", reason="stopped"), turns(seeds))
-        seeds = (await frontier.claim()).seeds
-    assert seeds[0].tries == 0
-    assert (await frontier.account()).notes == {}
-
-
 async def test_a_released_seed_keeps_its_place(frontier):
     now = await frontier.now_ms()
     await frontier.offer(content(1), due_ms=now - 2_000)
@@ -133,15 +117,6 @@ async def test_a_scheduled_seed_that_is_late_comes_due_now(frontier):
     seeds = (await frontier.claim(frontier="nav")).seeds
     await frontier.finish("A", seeds, frontier="nav")
     assert await frontier.score("ready:a.test", seed.fingerprint, "nav") >= now
-
-
-async def test_a_scheduled_seed_outlives_its_failures(frontier):
-    seed = nav(1, interval_s=3_600)
-    seeds = await claimed(frontier, seed)
-    await frontier.settle("A", ends(seeds, "fail", reason="http-404"), turns(seeds), frontier="nav")
-    account = await frontier.account(frontier="nav")
-    assert (account.ready, account.failed, account.notes["missed"]) == (1, 0, 1)
-    assert (await frontier.totals("nav")).waiting == 1
 
 
 async def test_waiting_counts_re_runs_and_nothing_else(frontier):
