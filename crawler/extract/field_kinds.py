@@ -37,7 +37,7 @@ class FieldKind(ABC):
 
     @abstractmethod
     def clean(self, value: Any, page: Fetched, site: Site) -> Any:
-        """Returns what a parser or trafilatura has read, in the form that `read` gives."""
+        """Returns what a parser has read, in the form that `read` gives."""
 
     def join(self, values: Sequence[Any]) -> Any:
         """Returns the values of an item's pages as one: the first that there is."""
