@@ -9,7 +9,6 @@ import pickle
 import re
 import uuid
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 import redis
@@ -25,7 +24,6 @@ from crawler.plans.operator import Operator
 
 pytestmark = pytest.mark.faults  # a crawl beside each kind of junk, and every command
 
-ROOT = Path(__file__).parents[2]
 PREFIX = "junk"
 P = f"{PREFIX}:{{0}}"
 SITE = """
