@@ -7,9 +7,9 @@ from contextlib import contextmanager
 import pytest
 from commands.answers import error_of
 from crawl import Crawl
+from least_rights import acl_rule
 
 from crawler.base.urls import fingerprint
-from crawler.frontier.rights import acl_rule
 
 PLAN = """
 name: flood
