@@ -550,8 +550,8 @@ ITEM_SINKS: Final = Words(
     "ITEM_SINKS",
     ("files",),
     DELIVERY,
-    "Any of `files`, `kafka`, `mongo`, and those in SINKS: where items go, in the order of SINKS. A seed is finished "
-    "when all of them have acknowledged its items.",
+    "Names of those in SINKS that items go to, in the order of SINKS. A seed is finished when all of them have "
+    "acknowledged its items.",
     each="names of sinks",
 )
 SINKS: Final = Options(

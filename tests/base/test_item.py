@@ -1,9 +1,7 @@
-"""The item's message and its JSON Schema, and what follows from a field of `Item` by itself."""
+"""The item's message and its JSON Schema."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import uuid
 from dataclasses import fields
 from pathlib import Path
@@ -79,56 +77,6 @@ def test_what_stands_beside_the_fields_is_no_part_of_the_message():
     item.visit = object()
     item.note_clean(item.title)
     assert message(item) == message(page())
-
-
-# Says one more field in the source of crawler/base/item.py, and looks at all that follows from it.
-ONE_MORE_FIELD = """
-import importlib.util, sys
-import crawler
-
-spec = importlib.util.find_spec("crawler.base.item")
-source = spec.loader.get_source("crawler.base.item")
-title = '    title: Annotated[str, ReadAs.LINE, "Empty when the page has none."] = ""'
-assert title in source
-made_up = '    made_up: Annotated[str | None, ReadAs.LINE, "Of the forum; null when the page names none."] = None'
-module = importlib.util.module_from_spec(spec)
-sys.modules["crawler.base.item"] = module
-exec(compile(source.replace(title, f"{title}\\n{made_up}"), spec.origin, "exec"), module.__dict__)
-
-import asyncio
-from types import SimpleNamespace
-
-from crawler import extract, sites
-from crawler.base.models import Fetched, Seed
-from crawler.pipelines.clean import CleanPipeline
-from crawler.spiders.consumer import item
-
-def read(board, markup):
-    return extract.fields(Fetched("http://board.test/1", 200, "text/html", markup.encode()), board)
-
-rules = {"name": "board", "content": {"content": "css:p", "made_up": {"select": "css:.s", "required": True}}}
-board = sites.Site.from_definition(rules)
-assert sites.Site.from_definition(board.definition()) == board
-first, second = read(board, "<b class=s> Dams &amp;\\n floods </b>"), read(board, "<p>text<b class=s>other</b>")
-assert (first.made_up, first.missing) == ("Dams & floods", ("content",))
-joined = extract.join([first, second])
-assert joined.made_up == "Dams & floods"
-
-page = Fetched("http://board.test/1", 200, "text/html", b"")
-claimed = SimpleNamespace(fingerprint=b"0" * 16)
-made = item(page, SimpleNamespace(seed=Seed(page.url, "plan", "board"), claimed=claimed), joined)
-assert made.made_up == "Dams & floods"
-made.made_up = " a  b "
-asyncio.run(CleanPipeline().process_item(made))
-assert made.made_up == "a b"
-assert module.item_schema()["properties"]["made_up"]["description"].startswith("Of the forum")
-"""
-
-
-@pytest.mark.process
-def test_a_field_is_said_once():
-    done = subprocess.run([sys.executable, "-c", ONE_MORE_FIELD], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_an_item_shows_nothing_of_its_page():
