@@ -22,7 +22,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import config
-from crawler.base import log_events, scrapy_private
+from crawler.base import log_events, reasons, scrapy_private
 from crawler.base.errors import ConfigError
 from crawler.base.models import Frontier
 from crawler.base.seldom import Seldom
@@ -33,7 +33,7 @@ from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.worker.claiming.page_request import page_request
 from crawler.worker.claiming.request_part import RequestPart
 from crawler.worker.claiming.request_state import part_of
-from crawler.worker.claiming.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
+from crawler.worker.claiming.site_cache import UNREAD_SITE_SECONDS
 from crawler.worker.claiming.visits import Lane, Visit, VisitEnded
 from crawler.worker.life.egress import EgressChanged
 from crawler.worker.life.orders import StopOrdered
@@ -299,9 +299,9 @@ class Scheduler(BaseScheduler):
         if visit.ended:  # its session was lost, or the worker has stopped, while the site was read
             return
         if site is None and self._claiming.sites.is_being_read(name):
-            visit.end_at_once("postpone", UNREAD_SITE, int(UNREAD_SITE_SECONDS * 1000))
+            visit.end_at_once("postpone", reasons.UNREAD_SITE, int(UNREAD_SITE_SECONDS * 1000))
         elif site is not None and site.follow and any(seed.depth < site.follow.depth for seed in visit.seeds):
-            visit.end_at_once("fetch", "follows")
+            visit.end_at_once("fetch", reasons.FOLLOWS)
         else:
             self._claiming.teller.tell(visit)
 
@@ -387,7 +387,7 @@ class Scheduler(BaseScheduler):
         if fetching:
             logger.warning(log_events.SESSION_EXPIRED, event.partition, len(fetching))
         for visit in fetching:
-            visit.release("no-session")
+            visit.release(reasons.NO_SESSION)
             self._lanes.go_on(visit)
 
     def _session_lost(self, event: SessionLost) -> None:

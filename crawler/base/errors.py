@@ -16,6 +16,8 @@ from crawler.base.redaction import HIDDEN, names_secret, without_credentials, wi
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawler.base.reasons import Reason
+
 MAX_NAMES = 20  # of what there is, in an error message: enough to choose from, and still a line
 MAX_SHOWN_CHARACTERS = 120  # of a value in an error message, which has to fit on a line
 MAX_FILE_CHARACTERS = 255  # of a file's path, likewise; a name in it has no more on most systems
@@ -190,10 +192,10 @@ class AnswerError(HeadroomError):
     """An HTTP answer can't be read as a page.
 
     Args:
-        reason: Short hyphenated word for the ledger, such as `bad-response`.
+        reason: For the ledger, such as `reasons.BAD_RESPONSE`.
     """
 
-    def __init__(self, reason: str, detail: str = "") -> None:
+    def __init__(self, reason: Reason, detail: str = "") -> None:
         super().__init__(f"{reason}: {short(detail)}" if detail else reason)
         self.reason = reason
 
@@ -210,10 +212,10 @@ class ExtractError(HeadroomError):
     """A page yields no item and no links.
 
     Args:
-        reason: Short hyphenated word for the ledger, such as `no-content` or `not-html`.
+        reason: For the ledger, such as `reasons.NOT_HTML`; `Reason("no-thread")` is one of your own.
     """
 
-    def __init__(self, reason: str, detail: str = "") -> None:
+    def __init__(self, reason: Reason, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
 
@@ -223,10 +225,10 @@ class SinkRejectedError(HeadroomError):
 
     Args:
         sink: The sink's name.
-        reason: Short hyphenated word for the ledger, such as `message-too-large`.
+        reason: For the ledger, such as `reasons.MESSAGE_TOO_LARGE`.
     """
 
-    def __init__(self, sink: str, reason: str, detail: str = "") -> None:
+    def __init__(self, sink: str, reason: Reason, detail: str = "") -> None:
         super().__init__(f"{sink}: {reason}: {detail}" if detail else f"{sink}: {reason}")
         self.sink = sink
         self.reason = reason

@@ -7,13 +7,12 @@ import itertools
 from typing import TYPE_CHECKING
 
 from crawler import sites
-from crawler.base import urls
+from crawler.base import reasons, urls
 from crawler.base.errors import FrontierError, PlanError, ScriptRouteError, UrlError
 from crawler.base.models import Seed
 from crawler.base.redaction import without_credentials
 from crawler.base.text import one_line
 from crawler.frontier.queue import OFFER_BATCH
-from crawler.worker.claiming.outcomes import SCRIPT_ROUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,7 +85,7 @@ async def offer_urls(
                 bad.append({"url": one_line(without_credentials(line)), "why": str(error)})
                 if isinstance(error, ScriptRouteError):
                     place = Seed(urls.canonical(line.partition("#")[0]), plan, site.name)
-                    await operator.queues["content"].refuse(place, SCRIPT_ROUTE, 1)
+                    await operator.queues["content"].refuse(place, reasons.UNOPENED_SCRIPT_ROUTES, 1)
         new += sum(await operator.queues["content"].offer(seeds, confirmed=True))
         offered += len(seeds)
         if await operator.registry.was_deleted(plan):

@@ -14,6 +14,7 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 
 from crawler import config
+from crawler.base import reasons
 from crawler.base.errors import HeadroomError, UnavailableError, UrlError
 from crawler.base.models import Claimed, Seed
 from crawler.base.redaction import without_credentials
@@ -48,19 +49,19 @@ PLAN = "check"  # stands for the plan of a seed that no plan has asked for
 TURN_SECONDS = 3_600.0  # longest wait for a turn: a host may ask to be left alone for so long
 # What a crawl with these settings refuses, and by which of them; all else is an error of the page or its host.
 REFUSALS = {
-    "bad-url": "bad-url",
-    "no-secret": "no-secret ({cause})",
-    "private-address": "private-address (ALLOW_PRIVATE_ADDRESSES)",
-    "robots": "robots ({origin}/robots.txt forbids it; ROBOTSTXT_OBEY)",
-    "robots-unreachable": "robots-unreachable ({origin}/robots.txt has no usable answer)",
+    reasons.BAD_URL: "bad-url",
+    reasons.NO_SECRET: "no-secret ({cause})",
+    reasons.PRIVATE_ADDRESS: "private-address (ALLOW_PRIVATE_ADDRESSES)",
+    reasons.ROBOTS: "robots ({origin}/robots.txt forbids it; ROBOTSTXT_OBEY)",
+    reasons.ROBOTS_UNREACHABLE: "robots-unreachable ({origin}/robots.txt has no usable answer)",
 }
 FAILURES = {
-    "bad-redirect": "{url} leads to what isn't fetched",
-    "page-timeout": "{url} took longer than {page_seconds:g} s, with all that it fetches",
-    "script-route": "{url} leads to what isn't fetched: only a browser's script knows what is there",
-    "timeout": "{url} took longer than {timeout_seconds:g} s",
-    "too-large": "{url} is larger than {max_bytes} bytes",
-    "too-many-redirects": "{url} is one redirect too many",
+    reasons.BAD_REDIRECT: "{url} leads to what isn't fetched",
+    reasons.PAGE_TIMEOUT: "{url} took longer than {page_seconds:g} s, with all that it fetches",
+    reasons.SCRIPT_ROUTE: "{url} leads to what isn't fetched: only a browser's script knows what is there",
+    reasons.TIMEOUT: "{url} took longer than {timeout_seconds:g} s",
+    reasons.TOO_LARGE: "{url} is larger than {max_bytes} bytes",
+    reasons.TOO_MANY_REDIRECTS: "{url} is one redirect too many",
 }
 
 
@@ -169,7 +170,7 @@ class PageFetcher:
             async with self._visit(seed) as visit:
                 await robots.process_request(page_request(visit, site))
         except Exception as error:
-            if outcome_of_error(error).reason == "private-address":
+            if outcome_of_error(error).reason == reasons.PRIVATE_ADDRESS:
                 return ""  # ALLOW_PRIVATE_ADDRESSES is what keeps it from there
             explained = self.explained(error, seed.url)
             if isinstance(explained, CrawlRefusesError):
@@ -197,7 +198,7 @@ class PageFetcher:
             url: Of the request.
         """
         reason, cause = outcome_of_error(error).reason, error.__cause__
-        file = self._failed_files.get(origin(url)) if reason == "robots-unreachable" else None
+        file = self._failed_files.get(origin(url)) if reason == reasons.ROBOTS_UNREACHABLE else None
         if file is not None:
             is_late = file.reason.endswith(" timeout")
             return UnavailableError(f"{file.url} " + ("takes too long" if is_late else f"can't be fetched: {file.why}"))

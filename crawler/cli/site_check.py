@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
+from crawler.base import reasons
 from crawler.base.errors import ExtractError, HeadroomError, LacksError
 from crawler.base.urls import split_route
 from crawler.cli.page_browser import PageBrowser
@@ -143,7 +144,7 @@ class _Reader:
         try:
             return await self._read(page) | loaded
         except ExtractError as error:
-            why = str(error) if error.reason == "no-xhr" else error.reason
+            why = str(error) if error.reason == reasons.NO_XHR else error.reason
             return {"site": self.site.name, "base": self.site.base, "url": page.url, "fails": why} | loaded
 
     def _lacked(self, page: Fetched) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawler import extract
+from crawler.base import reasons
 from crawler.base.errors import ExtractError
 from crawler.base.urls import canonical
 from crawler.extract import Links
@@ -70,7 +71,7 @@ class SearchTrial:
         """
         tried = await self._try(self._target(1))
         if tried.links is None:
-            raise ExtractError("not-results", f"{tried.page.url}, status {tried.page.status}: {tried.says}")
+            raise ExtractError(reasons.NOT_RESULTS, f"{tried.page.url}, status {tried.page.status}: {tried.says}")
         return tried
 
     async def end(self, first: Tried) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from scrapy.exceptions import UsageError
 
 from crawler.base.errors import HeadroomError, existing, shown
 from crawler.base.models import is_plan_name
+from crawler.base.reasons import REASONS
 from crawler.base.text import one_line
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
-from crawler.cli.ledger_words import FINISHED_PAGES, REASONS, meaning
+from crawler.cli.ledger_words import FINISHED_PAGES, meaning
 from crawler.cli.output import print_answer, quantity
 from crawler.cli.text_tables import print_table
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import brotli
 
+from crawler.base import reasons
 from crawler.base.errors import AnswerError
 
 if sys.version_info >= (3, 14):
@@ -57,7 +58,7 @@ def decode(body: bytes, content_encoding: Iterable[bytes], max_bytes: int) -> by
     names = [name.strip().lower() for value in content_encoding for name in value.decode("latin-1").split(",")]
     codings = [name for name in names if name not in _NO_CODING]
     if len(codings) > MAX_CODINGS:
-        raise AnswerError("bad-encoding", f"{len(codings)} codings")
+        raise AnswerError(reasons.BAD_ENCODING, f"{len(codings)} codings")
     for coding in reversed(codings):
         if body:
             body = _decoded(body, coding, max_bytes)
@@ -74,15 +75,15 @@ def unpacks_to(body: bytes, content_encoding: Iterable[bytes], length: int) -> b
 
 def _decoded(body: bytes, coding: str, max_bytes: int) -> bytes:
     if coding not in _STREAMS:
-        raise AnswerError("bad-encoding", f"{coding!r} is not known")
+        raise AnswerError(reasons.BAD_ENCODING, f"{coding!r} is not known")
     plain = bytearray()
     try:
         for piece in _pieces(body, _STREAMS[coding], _MAGIC.get(coding, ())):
             plain += piece
             if max_bytes and len(plain) > max_bytes:
-                raise AnswerError("too-large", f"{coding}, {len(body)} bytes, more than {max_bytes} decoded")
+                raise AnswerError(reasons.TOO_LARGE, f"{coding}, {len(body)} bytes, more than {max_bytes} decoded")
     except _ERRORS as error:
-        raise AnswerError("bad-encoding", f"{coding}: {error}") from None
+        raise AnswerError(reasons.BAD_ENCODING, f"{coding}: {error}") from None
     return bytes(plain)
 
 
@@ -97,12 +98,12 @@ def _pieces(body: bytes, begin: Callable[[bytes], _Stream], magic: tuple[bytes, 
     while True:
         streams += 1
         if streams > MAX_STREAMS:
-            raise AnswerError("bad-encoding", f"more than {MAX_STREAMS} streams")
+            raise AnswerError(reasons.BAD_ENCODING, f"more than {MAX_STREAMS} streams")
         stream = begin(body[at : at + 2])
         while not stream.eof:
             data = body[at : at + SLICE_BYTES]
             if not data:
-                raise AnswerError("truncated", "the body ends within a stream")
+                raise AnswerError(reasons.TRUNCATED, "the body ends within a stream")
             at += len(data)
             yield from stream.pieces(data)
         at -= len(stream.unused_data)

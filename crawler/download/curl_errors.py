@@ -15,12 +15,14 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
+from crawler.base import reasons
 from crawler.base.errors import AnswerError, NodeError, PrivateAddressError
 from crawler.download import codings
 from crawler.download.curl_loop import MULTI_FAILED
 from crawler.worker.claiming.outcomes import node_lacks
 
 if TYPE_CHECKING:
+    from crawler.base.reasons import Reason
     from crawler.download.curl_loop import TransferEnd
     from crawler.download.transfer import Transfer
 
@@ -110,7 +112,7 @@ def error_of(end: TransferEnd, transfer: Transfer) -> Exception:
     if code in _OF_SCRAPY:
         return _OF_SCRAPY[code](message)
     if any(sign in message.lower() for sign in _ODD_LINES):
-        return OddHeadError("bad-response", message)
+        return OddHeadError(reasons.BAD_RESPONSE, message)
     if reason := _reason(code, message.lower(), head_came=transfer.head is not None):
         return AnswerError(reason, message)
     return DownloadFailedError(f"{message} (libcurl {code})")
@@ -123,28 +125,30 @@ def _lack(code: int, transfer: Transfer) -> str:
     return _LACKS.get(code, "")
 
 
-def _reason(code: int, message: str, *, head_came: bool) -> str:
-    """Returns the ledger's word; empty for an error that isn't known here."""
+def _reason(code: int, message: str, *, head_came: bool) -> Reason | None:
+    """Returns the ledger's word; None for an error that isn't known here."""
     if code == _TOO_LARGE or any(sign in message for sign in _LONG_HEAD):
-        return "bad-response" if head_came else "bad-headers"  # after the head: in trailers
+        return reasons.BAD_RESPONSE if head_came else reasons.BAD_HEADERS  # after the head: in trailers
     if code in _NO_HTTP or any(sign in message for sign in _BAD_CHUNKS):
-        return "bad-response"
+        return reasons.BAD_RESPONSE
     if code in _TLS and not any(sign in message for sign in _HANDSHAKE_CUT_OFF):
-        return "tls"
+        return reasons.TLS
     if _TLS_ALERT.search(message) and not head_came:
-        return "tls"
+        return reasons.TLS
     if code in _CUT_OFF or code in _TLS:
-        return "truncated" if head_came else "connection"
-    return ""
+        return reasons.TRUNCATED if head_came else reasons.CONNECTION
+    return None
 
 
 def _connect_error(end: TransferEnd, transfer: Transfer) -> Exception:
     if transfer.sends > 1:
-        return AnswerError("connection", "the request was lost, and libcurl was kept from sending it again by itself")
+        return AnswerError(
+            reasons.CONNECTION, "the request was lost, and libcurl was kept from sending it again by itself"
+        )
     if transfer.refused:
         return PrivateAddressError(f"{transfer.target.host} would be another address")
     if end.code != pycurl.E_COULDNT_CONNECT:
         return CannotResolveHostError(end.message)
     if transfer.curl.getinfo(pycurl.OS_ERRNO) == errno.ECONNREFUSED:
         return DownloadConnectionRefusedError(end.message)
-    return AnswerError("connection", end.message)
+    return AnswerError(reasons.CONNECTION, end.message)

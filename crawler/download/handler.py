@@ -24,6 +24,7 @@ from scrapy.exceptions import (
 )
 from scrapy.utils.datatypes import LocalCache
 
+from crawler.base import reasons
 from crawler.base.errors import AnswerError
 from crawler.base.scrapy_private import check_stop_download, get_maxsize_msg, get_warnsize_msg
 from crawler.download import curl_options
@@ -278,12 +279,12 @@ class CurlDownloadHandler(BaseDownloadHandler):
         if error is None and end.code and not is_whole(end, transfer):
             error = error_of(end, transfer)
         elif error is None and head is None:
-            error = AnswerError("truncated", "the connection ended within the headers")
+            error = AnswerError(reasons.TRUNCATED, "the connection ended within the headers")
         elif head is not None and not head.delimited and transfer.size and head.protocol.startswith("HTTP/1"):
             flags = ["partial"]
         if isinstance(error, StopDownload):
             flags = ["download_stopped"]
-        elif isinstance(error, AnswerError) and error.reason == "truncated" and head is not None:
+        elif isinstance(error, AnswerError) and error.reason == reasons.TRUNCATED and head is not None:
             if request.meta.get("download_fail_on_dataloss", self._limits.fails_on_loss):
                 raise error
             flags = ["dataloss"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from crawler.base import reasons
 from crawler.base.errors import AnswerError
 from crawler.download.limits import MAX_HEAD_BYTES, MAX_HEAD_LINES
 from crawler.download.response import FIELD_NAME
@@ -49,14 +50,14 @@ class HeadFilter:
             passed += self._pending
             self._pending.clear()
         elif self._size + len(self._pending) > MAX_HEAD_BYTES:
-            raise AnswerError("bad-headers", f"more than {MAX_HEAD_BYTES} bytes")
+            raise AnswerError(reasons.BAD_HEADERS, f"more than {MAX_HEAD_BYTES} bytes")
         return bytes(passed)
 
     def _filtered(self, line: bytes) -> bytes:
         self._size += len(line)
         self._lines += 1
         if self._size > MAX_HEAD_BYTES or self._lines > MAX_HEAD_LINES:
-            raise AnswerError("bad-headers", f"more than {MAX_HEAD_BYTES} bytes or {MAX_HEAD_LINES} lines")
+            raise AnswerError(reasons.BAD_HEADERS, f"more than {MAX_HEAD_BYTES} bytes or {MAX_HEAD_LINES} lines")
         text = line[:-1].removesuffix(b"\r")
         if self._begins:
             self._begins = self._kept = False

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
-from crawler.base import urls
+from crawler.base import reasons, urls
 from crawler.base.errors import UrlError
 from crawler.download.page_rules import DATA, DOCUMENTS, may_ask, sent_headers
 from crawler.download.script_cache import ScriptKey
@@ -53,8 +53,8 @@ OTHER_TURN_SECONDS = (10.0, 20.0)  # longest wait for a turn of another host; ra
 PAGE_BYTES_MAX = 64 * 1024 * 1024  # of all answers to one page: ten times what heavy applications load
 CACHED = frozenset({"Script", "Stylesheet", "Font", "Image"})
 NEEDED = DOCUMENTS | DATA | {"Script", "WebSocket"}  # a page that lacks one of these may lack text
-NO_WEB_SOCKET = Outcome("fail", "bad-response")
-NOT_ASKED_BY_PAGES = Outcome("fail", "not-asked-by-pages")
+NO_WEB_SOCKET = Outcome("fail", reasons.BAD_RESPONSE)
+NOT_ASKED_BY_PAGES = Outcome("fail", reasons.NOT_ASKED_BY_PAGES)
 
 
 class PageRequests:
@@ -154,14 +154,14 @@ class PageRequests:
             url = urls.canonical(asked.url)
             shown = urls.canonical(asked.url + asked.fragment, routes=True)
         except UrlError:
-            raise RefusedError(Outcome("fail", "bad-url")) from None
+            raise RefusedError(Outcome("fail", reasons.BAD_URL)) from None
         is_own = self._is_own(url)
         if asked.is_page and not (is_own and self._site.may_redirect(self._visit.seed, shown)):
             self.leads_to = shown
         if self.leads_to or not may_ask(asked, url, is_own=is_own):
             raise RefusedError(NOT_ASKED_BY_PAGES)
         if self._bytes > PAGE_BYTES_MAX:
-            raise RefusedError(Outcome("fail", "too-large"))
+            raise RefusedError(Outcome("fail", reasons.TOO_LARGE))
 
     def _is_own(self, url: str) -> bool:
         host = urls.host(url)
@@ -221,7 +221,7 @@ class PageRequests:
                 self._fatal.set_exception(error)
                 self._fatal.exception()  # whoever renders the page may be gone: then nobody needs it
             return
-        if outcome.operation == "fail" and outcome.reason in (NOT_ASKED_BY_PAGES.reason, "bad-url"):
+        if outcome.operation == "fail" and outcome.reason in (reasons.NOT_ASKED_BY_PAGES, reasons.BAD_URL):
             return
         url = urls.canonical(asked.url)
         if outcome.leaves_gap and asked.resource_type in NEEDED:
@@ -268,7 +268,7 @@ class _OtherLanes:
         turns, seconds = self._worker.turns, random.uniform(*OTHER_TURN_SECONDS)
         lane, wait_s = await turns.acquire_within(host, self._visit.seed.site, seconds)
         if lane is None:
-            self._refused[host] = RefusedError(Outcome("retry", "no-turn"), wait_s)
+            self._refused[host] = RefusedError(Outcome("retry", reasons.NO_TURN), wait_s)
             raise self._refused[host]
         turns.note_use(lane, self._visit)
         return lane

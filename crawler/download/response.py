@@ -14,6 +14,7 @@ from typing import NamedTuple
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
+from crawler.base import reasons
 from crawler.base.errors import AnswerError
 from crawler.download.limits import INFORMATIONAL, MAX_HEAD_LINES, SWITCHING_PROTOCOLS, WITHOUT_BODY
 
@@ -59,10 +60,10 @@ def parse_head(lines: list[bytes], *, to_head: bool = False, to_upgrade: bool = 
     protocol, status = _status(lines[0])
     if status in INFORMATIONAL and not (to_upgrade and status == SWITCHING_PROTOCOLS):
         if status == SWITCHING_PROTOCOLS:
-            raise AnswerError("bad-response", "another protocol, which nobody asked for")
+            raise AnswerError(reasons.BAD_RESPONSE, "another protocol, which nobody asked for")
         return None
     if len(lines) > MAX_HEAD_LINES:
-        raise AnswerError("bad-headers", f"more than {MAX_HEAD_LINES} lines")
+        raise AnswerError(reasons.BAD_HEADERS, f"more than {MAX_HEAD_LINES} lines")
     fields: dict[bytes, list[bytes]] = {}
     for line in lines[1:]:
         name, value = (_remembered_field if len(line) < REMEMBERED_LINE_BYTES else _field)(line)
@@ -113,7 +114,7 @@ def make_response(url: str, head: Head, body: bytes, address: str, flags: list[s
 def _status(line: bytes) -> tuple[str, int]:
     match = _STATUS.match(line)
     if match is None:
-        raise AnswerError("bad-response", f"status line {line[:80]!r}")
+        raise AnswerError(reasons.BAD_RESPONSE, f"status line {line[:80]!r}")
     return match[1].decode("ascii"), int(match[2])
 
 
@@ -132,7 +133,7 @@ def _length(values: list[bytes] | None) -> int | None:
         return None
     digits = values[-1].split(b",")[0].strip()
     if not _LENGTH.fullmatch(digits):
-        raise AnswerError("bad-response", f"Content-Length {digits[:40]!r}")
+        raise AnswerError(reasons.BAD_RESPONSE, f"Content-Length {digits[:40]!r}")
     return int(digits)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pycurl
 
+from crawler.base import reasons
 from crawler.base.errors import AnswerError
 from crawler.download.limits import MAX_CHUNKS, MAX_INFORMATIONAL
 from crawler.download.response import parse_head
@@ -169,7 +170,7 @@ class Transfer:
     def _count_informational(self) -> None:
         self._informational += 1
         if self._informational > MAX_INFORMATIONAL:
-            raise AnswerError("bad-headers", f"more than {MAX_INFORMATIONAL} informational answers")
+            raise AnswerError(reasons.BAD_HEADERS, f"more than {MAX_INFORMATIONAL} informational answers")
 
     def _take_data(self, data: bytes) -> int | None:
         self.pieces.append(data)
@@ -183,7 +184,7 @@ class Transfer:
         if self.max_bytes and self.size > self.max_bytes:
             self.error = TooLargeError(self.size, expected=False)
         elif len(self.pieces) > MAX_CHUNKS:  # libcurl hands on each chunk by itself
-            self.error = AnswerError("bad-response", f"more than {MAX_CHUNKS} chunks")
+            self.error = AnswerError(reasons.BAD_RESPONSE, f"more than {MAX_CHUNKS} chunks")
         else:
             return None
         return _STOP

@@ -15,6 +15,7 @@ import pycurl
 from scrapy import Request
 from scrapy.http import Response
 
+from crawler.base import reasons
 from crawler.base.errors import AnswerError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class CurlWebSocket:
             pieces.append(bytes(data))
             size += len(data)
             if size > MAX_MESSAGE_BYTES:
-                raise AnswerError("too-large", f"a WebSocket's message has more than {MAX_MESSAGE_BYTES} bytes")
+                raise AnswerError(reasons.TOO_LARGE, f"a WebSocket's message has more than {MAX_MESSAGE_BYTES} bytes")
             if frame.bytesleft or frame.flags & pycurl.WS_CONT:
                 continue
             return _message(b"".join(pieces), is_text=bool(frame.flags & pycurl.WS_TEXT))
@@ -141,4 +142,4 @@ def _message(data: bytes, *, is_text: bool) -> str | bytes:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise AnswerError("bad-response", "a WebSocket's text is no UTF-8") from None
+        raise AnswerError(reasons.BAD_RESPONSE, "a WebSocket's text is no UTF-8") from None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.base import reasons
 from crawler.base.errors import ExtractError
 from crawler.base.models import Fetched, LoadedJson
 from crawler.extract.document import parse_json
@@ -39,7 +40,9 @@ class Answers:
         loaded = page.loaded or LoadedJson()
         named = [one for one in loaded.answers if xhr.found_in(one.url)]
         if not named:
-            raise ExtractError("no-xhr", f"no JSON came from an address that matches {xhr.text}; {_instead(page)}")
+            raise ExtractError(
+                reasons.NO_XHR, f"no JSON came from an address that matches {xhr.text}; {_instead(page)}"
+            )
         values = []
         for one in named:
             try:

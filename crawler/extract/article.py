@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.base import text
+from crawler.base import reasons, text
 from crawler.base.errors import ExtractError
 from crawler.extract.author import read_author
 from crawler.extract.blocks import blocks_of
@@ -66,7 +66,7 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     if len(body.split()) > DECLARED_TIMES * len(content.split()):
         content, places = body, []
     if not content:
-        raise ExtractError("no-content", "the page has no text of its own")
+        raise ExtractError(reasons.NO_CONTENT, "the page has no text of its own")
     title = read_title(page, evidence.texts, declared, whole, url)
     lines = _lines_around(page, evidence, title.place, places)
     author, author_sure = read_author(declared, lines, (title.words, *site_names_of(declared, url)))
@@ -88,7 +88,7 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
         markdown=markdown_of([page.blocks[place] for place in places], html.base) or None if markdown else None,
     )
     if is_login(url, html.tree, " ".join(evidence.texts)):
-        raise ExtractError("login", "it asks for a password, and its address is a login's")
+        raise ExtractError(reasons.LOGIN, "it asks for a password, and its address is a login's")
     return found
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element, Text
 
+from crawler.base import reasons
 from crawler.base.errors import ExtractError
 from crawler.extract.html_text import BLOCK_TAGS, INVISIBLE_TAGS, MAYBE_HIDDEN, HtmlText, is_hidden
 
@@ -181,7 +182,7 @@ class _Walk:
                     return
                 children, box, tag, breaks, inline = opened.pop()
             if nodes > MAX_NODES:
-                raise ExtractError("too-many-tags", f"more than {MAX_NODES} elements and texts")
+                raise ExtractError(reasons.TOO_MANY_TAGS, f"more than {MAX_NODES} elements and texts")
 
     def _boxed(self, element: Element, parent: Box | None) -> Box:
         tag, named = element.tag, element.attr("class") or ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.base import text
+from crawler.base import reasons, text
 from crawler.base.errors import ExtractError
 from crawler.base.item import ReadAs
 from crawler.base.urls import host
@@ -77,7 +77,7 @@ def fields(
         found = read_article(document, site, markdown=markdown)
         required = ("content",)
     if not continues and not found.comments and not any(map(found.has, required)):
-        raise ExtractError("no-content", "the page has no " + " and no ".join(sorted(required)))
+        raise ExtractError(reasons.NO_CONTENT, "the page has no " + " and no ".join(sorted(required)))
     return found
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import orjson
 
-from crawler.base import page_json
+from crawler.base import page_json, reasons
 from crawler.base.errors import ExtractError, ScriptRouteError, UrlError
 from crawler.base.urls import LinkResolver
 from crawler.extract.declared import Declared
@@ -49,7 +49,7 @@ def parse_json(page: Fetched) -> Any:
     try:
         return page_json.loads(decode(page)[0].encode(errors="replace"))
     except orjson.JSONDecodeError as error:
-        raise ExtractError("not-json", str(error)) from None
+        raise ExtractError(reasons.NOT_JSON, str(error)) from None
 
 
 def parse_text(page: Fetched) -> str:
@@ -64,7 +64,7 @@ def parse_text(page: Fetched) -> str:
         text = decode(page)[0]
         if "\0" not in text[:SNIFF_BYTES]:
             return text
-    raise ExtractError("not-text", f"Content-Type {page.content_type[:80]!r}")
+    raise ExtractError(reasons.NOT_TEXT, f"Content-Type {page.content_type[:80]!r}")
 
 
 class Document:
@@ -162,7 +162,7 @@ def html_of(page: Fetched) -> tuple[bytes, str]:
     """
     _check_size(page)
     if not _looks_like_markup(page):
-        raise ExtractError("not-html", f"Content-Type {page.content_type[:80]!r}")
+        raise ExtractError(reasons.NOT_HTML, f"Content-Type {page.content_type[:80]!r}")
     return utf8(page)
 
 
@@ -206,9 +206,9 @@ def absolute(
 
 def _check_size(page: Fetched) -> None:
     if len(page.body) > MAX_BODY_BYTES:
-        raise ExtractError("too-large", f"{len(page.body)} bytes")
+        raise ExtractError(reasons.TOO_LARGE, f"{len(page.body)} bytes")
     if not _something(page.body):
-        raise ExtractError("empty-body")
+        raise ExtractError(reasons.EMPTY_BODY)
 
 
 def _looks_like_markup(page: Fetched) -> bool:

@@ -16,7 +16,7 @@ import orjson
 import turbohtml
 from lxml import etree
 
-from crawler.base import page_json
+from crawler.base import page_json, reasons
 from crawler.base.errors import ExtractError
 from crawler.extract.encoding import utf8
 from crawler.extract.markup import MAX_TAGS
@@ -91,12 +91,12 @@ def parse_feed(page: Fetched) -> dict[str, Any]:
         ExtractError: `too-large`, `too-many-tags`, or `not-feed` where there is no beginning of a feed.
     """
     if len(page.body) > MAX_FEED_BYTES:
-        raise ExtractError("too-large", f"{len(page.body)} bytes")
+        raise ExtractError(reasons.TOO_LARGE, f"{len(page.body)} bytes")
     data = utf8(page)[0].lstrip()
     if data.startswith(b"{"):
         return _json_feed(data)
     if (marks := data.count(b"<") + data.count(b"&")) > MAX_TAGS:  # of both, libxml2 tells one by one
-        raise ExtractError("too-many-tags", f"{marks} with references, at most {MAX_TAGS} are read")
+        raise ExtractError(reasons.TOO_MANY_TAGS, f"{marks} with references, at most {MAX_TAGS} are read")
     begin = _begin(data, 0, HEAD_BYTES)
     target = _Feed(page.url)
     parser = etree.XMLParser(
@@ -106,7 +106,7 @@ def parse_feed(page: Fetched) -> dict[str, Any]:
         parser.feed(STRAY.sub(lambda match: match[0] if len(match[0]) > 1 else b"&amp;", data[begin.start() :]))
         parser.close()
     if not target.is_feed:
-        raise ExtractError("not-feed", f"Content-Type {page.content_type[:80]!r}")
+        raise ExtractError(reasons.NOT_FEED, f"Content-Type {page.content_type[:80]!r}")
     return {"next": target.next, "entries": target.entries}
 
 
@@ -267,10 +267,10 @@ def _json_feed(data: bytes) -> dict[str, Any]:
     try:
         value = page_json.loads(data)
     except orjson.JSONDecodeError as error:
-        raise ExtractError("not-feed", str(error)) from None
+        raise ExtractError(reasons.NOT_FEED, str(error)) from None
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(items, list):
-        raise ExtractError("not-feed", "JSON without `items`")
+        raise ExtractError(reasons.NOT_FEED, "JSON without `items`")
     entries = [_json_entry(item) for item in items[:MAX_ENTRIES] if isinstance(item, dict)]
     return {"next": value.get("next_url"), "entries": entries}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element, Text
 
+from crawler.base import reasons
 from crawler.base.errors import ExtractError
 from crawler.extract.markup import HIDDEN_TEMPLATE
 from crawler.extract.shape import CELL, ROW_BEGINS, ROW_ENDS, VERBATIM
@@ -137,9 +138,9 @@ class HtmlText:
         self._nodes_left -= nodes
         self._characters_left -= characters
         if self._nodes_left < 0:
-            raise ExtractError("too-deep", f"texts within texts have {MAX_NODES} nodes")
+            raise ExtractError(reasons.TOO_DEEP, f"texts within texts have {MAX_NODES} nodes")
         if self._characters_left < 0:
-            raise ExtractError("too-deep", f"texts within texts have {MAX_CHARACTERS} characters")
+            raise ExtractError(reasons.TOO_DEEP, f"texts within texts have {MAX_CHARACTERS} characters")
 
 
 def _on_one_line(text: str) -> str:

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
+from crawler.base import reasons
 from crawler.base.errors import ExtractError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def refuse_login(page: Fetched, tree: turbohtml.Document) -> None:
             moved may have a box for members, too; but its address doesn't name the old one.
     """
     if page.sent_on and _leads_back(page.sent_on) and tree.select_one(_PASSWORD) is not None:
-        raise ExtractError("login", f"sent on to {page.sent_on.to[:300]}")
+        raise ExtractError(reasons.LOGIN, f"sent on to {page.sent_on.to[:300]}")
 
 
 def is_login(url: str, tree: turbohtml.Document, text: str) -> bool:

@@ -7,12 +7,16 @@ and without building a tree, at some 0.6 us a tag.
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from lxml import etree, html
 
+from crawler.base import reasons
 from crawler.base.errors import ExtractError
 from crawler.extract.markup import MAX_TAGS
+
+if TYPE_CHECKING:
+    from crawler.base.reasons import Reason
 
 MAX_DEPTH = 512  # open elements at once, as in Chromium; unclosed <font>s of old forums reach hundreds
 MAX_DEPTH_SUM = 2_000_000  # of all elements' depths, which a selector climbs at up to 0.7 us a level
@@ -39,11 +43,11 @@ def parse_by_lxml(data: bytes) -> html.HtmlElement:
     except (etree.LxmlError, ValueError, AssertionError) as error:
         if isinstance(error, etree.XMLSyntaxError) and error.code == etree.ErrorTypes.ERR_NO_MEMORY:
             raise MemoryError(str(error)) from None
-        raise ExtractError("not-html", str(error).partition("\n")[0]) from None
+        raise ExtractError(reasons.NOT_HTML, str(error).partition("\n")[0]) from None
     if root is None:
-        raise ExtractError("not-html", "Document is empty")
+        raise ExtractError(reasons.NOT_HTML, "Document is empty")
     if not is_counted and _beyond_depth(root):
-        raise ExtractError("too-deep", f"more than {MAX_DEPTH} open elements")
+        raise ExtractError(reasons.TOO_DEEP, f"more than {MAX_DEPTH} open elements")
     return root
 
 
@@ -58,7 +62,7 @@ def _check_markup(data: bytes) -> bool:
     """
     tags = data.count(b"<")
     if tags > MAX_TAGS:
-        raise ExtractError("too-many-tags", f"{tags}, at most {MAX_TAGS} are read")
+        raise ExtractError(reasons.TOO_MANY_TAGS, f"{tags}, at most {MAX_TAGS} are read")
     if tags <= LIGHT_TAGS and len(data) <= LIGHT_BYTES:
         return tags <= MAX_DEPTH or tags - data.count(b"</") <= MAX_DEPTH - IMPLIED_DEPTH
     parser = etree.HTMLParser(target=_Census(), encoding="utf-8", huge_tree=True)
@@ -78,11 +82,11 @@ class _Census:
         self._depth += 1
         self._depth_sum += self._depth
         if self._depth > MAX_DEPTH:
-            _refuse("too-deep", f"<{tag[:20]}> in {MAX_DEPTH} open elements")
+            _refuse(reasons.TOO_DEEP, f"<{tag[:20]}> in {MAX_DEPTH} open elements")
         if self._depth_sum > MAX_DEPTH_SUM:
-            _refuse("too-deep", f"the depths of all elements sum up to {MAX_DEPTH_SUM}")
+            _refuse(reasons.TOO_DEEP, f"the depths of all elements sum up to {MAX_DEPTH_SUM}")
         if len(attributes) > MAX_ATTRIBUTES:
-            _refuse("too-many-attributes", f"<{tag[:20]}> has {len(attributes)}")
+            _refuse(reasons.TOO_MANY_ATTRIBUTES, f"<{tag[:20]}> has {len(attributes)}")
 
     def end(self, _tag: str) -> None:
         """Counts an element that closes."""
@@ -95,5 +99,5 @@ class _Census:
 _beyond_depth = etree.XPath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")")
 
 
-def _refuse(reason: str, detail: str) -> NoReturn:
+def _refuse(reason: Reason, detail: str) -> NoReturn:
     raise ExtractError(reason, detail)

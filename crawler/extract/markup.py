@@ -11,6 +11,7 @@ import re
 import re2
 import turbohtml
 
+from crawler.base import reasons
 from crawler.base.errors import ExtractError
 
 MAX_TAGS = 250_000  # some 1 us and 250 bytes each: 60 MB. The HTML standard on one page has 150,000
@@ -30,13 +31,13 @@ def parse_html(data: bytes) -> turbohtml.Document:
     """
     tags = data.count(b"<")
     if tags > MAX_TAGS:
-        raise ExtractError("too-many-tags", f"{tags}, at most {MAX_TAGS} are read")
+        raise ExtractError(reasons.TOO_MANY_TAGS, f"{tags}, at most {MAX_TAGS} are read")
     data = data.replace(b"\0", b"")  # each would be an error, of 48 bytes
     if tags * len(data) > MAX_COPIED_BYTES:
         lower = data.lower()
         roots = lower.count(b"<html") + lower.count(b"<body")
         if roots > MAX_ROOTS and roots * len(data) > MAX_COPIED_BYTES:
-            raise ExtractError("too-many-attributes", f"{roots} tags of <html> and <body>")
+            raise ExtractError(reasons.TOO_MANY_ATTRIBUTES, f"{roots} tags of <html> and <body>")
     return turbohtml.parse(without_foreign_templates(data), encoding="utf-8", positions=False)
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from crawler.base import reasons
 from crawler.base.errors import ExtractError
 from crawler.base.models import Fetched
 from crawler.extract.document import Document, html_of
@@ -79,7 +80,7 @@ def run_parser(document: Document, site: Site, modules: Collection[str]) -> Fiel
     """
     module, _, name = site.parser.partition(":")
     if module not in modules:
-        raise ExtractError("parser-refused", f"module {module} isn't in the setting PARSER_MODULES")
+        raise ExtractError(reasons.PARSER_REFUSED, f"module {module} isn't in the setting PARSER_MODULES")
     page = document.page
     given = Page(page.url, page.status, page.content_type, page.body, document, rendered=page.rendered, gaps=page.gaps)
     try:
@@ -89,9 +90,9 @@ def run_parser(document: Document, site: Site, modules: Collection[str]) -> Fiel
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise ExtractError("parser-error", f"{site.parser}: {where}: {first['msg']}") from None
+        raise ExtractError(reasons.PARSER_ERROR, f"{site.parser}: {where}: {first['msg']}") from None
     except Exception as error:  # of code that isn't ours on a hostile page: the page fails, whatever it is
-        raise ExtractError("parser-error", f"{site.parser}: {type(error).__name__}: {error}") from error
+        raise ExtractError(reasons.PARSER_ERROR, f"{site.parser}: {type(error).__name__}: {error}") from error
 
 
 def _checked(result: Any) -> Fields:

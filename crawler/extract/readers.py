@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import turbohtml
 
-from crawler.base import text
+from crawler.base import reasons, text
 from crawler.base.errors import ExtractError
 from crawler.extract.document import absolute
 from crawler.extract.html_text import HtmlText
@@ -295,7 +295,7 @@ def _removed(tree: turbohtml.Document | turbohtml.Element, rule: Rule) -> frozen
 def _fragments(values: list[Any]) -> list[turbohtml.Document]:
     tags = sum(str(value).count("<") for value in values)
     if tags > MAX_TAGS:  # of all values together; those of each are counted as it is parsed
-        raise ExtractError("too-many-tags", f"{tags} in the HTML of a JSON value, at most {MAX_TAGS} are read")
+        raise ExtractError(reasons.TOO_MANY_TAGS, f"{tags} in the HTML of a JSON value, at most {MAX_TAGS} are read")
     return [parse_html(f"<div>{value}</div>".encode(errors="replace")) for value in values]
 
 

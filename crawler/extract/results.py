@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import turbohtml
 
-from crawler.base import text
+from crawler.base import reasons, text
 from crawler.base.errors import ExtractError, UrlError
 from crawler.base.urls import canonical, host, trap
 from crawler.extract.answers import Answers
@@ -119,10 +119,10 @@ def links(
     ):
         return Links(empty=True)
     if results.empty is not None or source.type == "json":
-        raise ExtractError("not-results", "neither links nor a sign that there are none")
+        raise ExtractError(reasons.NOT_RESULTS, "neither links nor a sign that there are none")
     # The site doesn't say what an empty page looks like. One to which the search was sent on may be a login.
     if asked and (_path(asked) != _path(page.url) or not _words(asked, site) <= _words(page.url, site)):
-        raise ExtractError("not-results", f"no links, and not the page that was asked for, but {page.url[:300]}")
+        raise ExtractError(reasons.NOT_RESULTS, f"no links, and not the page that was asked for, but {page.url[:300]}")
     return Links()
 
 

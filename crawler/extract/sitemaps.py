@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
+from crawler.base import reasons
 from crawler.base.errors import ExtractError
 from crawler.extract.feeds import STRAY
 
@@ -77,7 +78,7 @@ def parse_sitemap(page: Fetched) -> dict[str, list[dict[str, Any]]]:
     elif head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"http://", b"https://")):
         found = {"pages": _by_lines(head, pieces), "sitemaps": []}
     else:
-        raise ExtractError("not-sitemap", f"Content-Type {page.content_type[:80]!r}")
+        raise ExtractError(reasons.NOT_SITEMAP, f"Content-Type {page.content_type[:80]!r}")
     for one in found["pages"]:
         one["words"] = _words(one.get("link", ""))
     found["sitemaps"].sort(key=lambda one: one.get("changed", ""), reverse=True)
@@ -134,7 +135,7 @@ def _pieces(body: bytes) -> Iterator[bytes]:
     """
     if not body.startswith(GZIP):
         if len(body) > MAX_SITEMAP_BYTES:
-            raise ExtractError("too-large", f"{len(body)} bytes, a sitemap has at most {MAX_SITEMAP_BYTES}")
+            raise ExtractError(reasons.TOO_LARGE, f"{len(body)} bytes, a sitemap has at most {MAX_SITEMAP_BYTES}")
         for start in range(0, len(body), PIECE_BYTES):
             yield body[start : start + PIECE_BYTES]
         return
@@ -142,7 +143,7 @@ def _pieces(body: bytes) -> Iterator[bytes]:
     for piece in _unpacked(body):
         size += len(piece)
         if size > MAX_SITEMAP_BYTES:
-            raise ExtractError("too-large", f"{len(body)} bytes, unpacked more than {MAX_SITEMAP_BYTES}")
+            raise ExtractError(reasons.TOO_LARGE, f"{len(body)} bytes, unpacked more than {MAX_SITEMAP_BYTES}")
         yield piece
 
 
@@ -161,7 +162,7 @@ def _unpacked(body: bytes) -> Iterator[bytes]:
         except zlib.error as error:
             if has_begun:
                 return
-            raise ExtractError("not-sitemap", f"gzip: {error}") from None
+            raise ExtractError(reasons.NOT_SITEMAP, f"gzip: {error}") from None
         has_begun = has_begun or bool(piece)
         yield piece
         packed = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
@@ -172,7 +173,7 @@ def _unpacked(body: bytes) -> Iterator[bytes]:
                 return
             parts += 1
             if parts > MAX_PARTS:
-                raise ExtractError("too-large", f"packed in more than {MAX_PARTS} parts")
+                raise ExtractError(reasons.TOO_LARGE, f"packed in more than {MAX_PARTS} parts")
             unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
 
@@ -189,11 +190,11 @@ def _by_xml(head: bytes, pieces: Iterator[bytes]) -> dict[str, list[dict[str, An
         strays += number
         parser.feed(escaped)
         if target.elements + strays > MAX_ELEMENTS:
-            raise ExtractError("too-many-tags", f"more than {MAX_ELEMENTS} elements and stray &")
+            raise ExtractError(reasons.TOO_MANY_TAGS, f"more than {MAX_ELEMENTS} elements and stray &")
     parser.feed(STRAY.sub(_escaped, rest))
     parser.close()
     if not target.is_sitemap:
-        raise ExtractError("not-sitemap", "neither <urlset> nor <sitemapindex>")
+        raise ExtractError(reasons.NOT_SITEMAP, "neither <urlset> nor <sitemapindex>")
     return target.found
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from crawler.base import reasons
 from crawler.base.models import Frontier
 from crawler.frontier.keys import as_count, as_text
 
@@ -91,7 +92,6 @@ class Totals:
     failed: int = 0
 
 
-JUNK = "junk"  # the note that counts fields of the ledger which hold no number
 Ledger = dict[tuple[str, str], dict[Frontier, Account]]  # by plan and site
 
 
@@ -121,4 +121,4 @@ def _add(accounts: Mapping[Frontier, Account], fields: Mapping[bytes, bytes]) ->
         for field_name, seeds in fields.items():
             if field_name.startswith(prefix):
                 count, state = as_count(seeds), as_text(field_name.removeprefix(prefix))
-                account.count(*((JUNK, 1) if count is None else (state, count)))
+                account.count(*((reasons.JUNK, 1) if count is None else (state, count)))

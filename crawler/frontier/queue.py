@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 
 from redis.exceptions import OutOfMemoryError
 
+from crawler.base import reasons
 from crawler.base.errors import FrontierError
 from crawler.base.models import Claimed, Frontier, Seed
 from crawler.frontier import scripts
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Iterator, Sequence
 
     from redis.asyncio import Redis
+
+    from crawler.base.reasons import Note
 
 # In one call; each takes some 5 ms of Redis's time then, so that claims of others aren't held up. One that takes longer
 # ends by itself (lua/lib/budget.lua) and says how far it came.
@@ -259,14 +262,14 @@ class Queue:
         answer: bytes | None = await run(self.redis, "offer", self._script_keys[partition], arguments)
         return answer
 
-    async def refuse(self, seed: Seed, reason: str, number: int) -> None:
+    async def refuse(self, seed: Seed, note: Note, number: int) -> None:
         """Counts pages that were found and can't be offered, in the ledger of a seed's plan and site.
 
         Args:
             seed: Any seed of that plan and site; it isn't offered.
-            reason: A short hyphenated word; one of the ledger's notes.
+            note: Why they can't.
         """
-        count = Count(SeedKind.of(seed), reason, number)
+        count = Count(SeedKind.of(seed), note, number)
         await self.offer_batch(partition_of(seed.host, self.partitions), (), counts=[count])
 
     async def claim(
@@ -320,7 +323,7 @@ class Queue:
                     seeds.append(claimed)
             if damaged:
                 turns = {(host, one.turn) for host, one in damaged} - {(one.seed.host, one.turn) for one in seeds}
-                ends = [Settlement("fail", one, reason="damaged") for _host, one in damaged]
+                ends = [Settlement("fail", one, reason=reasons.DAMAGED) for _host, one in damaged]
                 releases = [TurnRelease(host, turn) for host, turn in turns if turn != NO_TURN]
                 await self.settle(partition, owner, ends, releases)
         waits = None if wait_ms < 0 else int(wait_ms)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from crawler.base import reasons
 from crawler.base.errors import FrontierError
 from crawler.base.models import Seed, further_plans
 from crawler.frontier import scripts
@@ -22,6 +23,7 @@ from crawler.frontier.ledger import SCAN_COUNT
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
+    from crawler.base.reasons import Reason
     from crawler.frontier.queue import Queue
 
 MOVE_BATCH = 100  # seeds moved by one call of a script: some 3 ms of Redis's time
@@ -146,7 +148,9 @@ class SeedAdmin:
         """Makes the parked seeds of a plan ready again; returns how many."""
         return await self._move("resume", [self._queue.keys.wake(self._frontier)], plan, progress=progress)
 
-    async def drop(self, plan: str, wanted: Callable[[Found], bool], reason: str, progress: Progress = unheard) -> int:
+    async def drop(
+        self, plan: str, wanted: Callable[[Found], bool], reason: Reason, progress: Progress = unheard
+    ) -> int:
         """Takes a plan away from seeds at once, executing ones too, as failed for `reason`.
 
         What no other plan wants is forgotten and may be offered again. Seeds that had failed before are forgotten
@@ -159,7 +163,9 @@ class SeedAdmin:
 
     async def forget(self, plan: str, site: str, progress: Progress = unheard) -> bool:
         """Forgets a plan's failed seeds and ledger; returns False when some of it is still ready or executing."""
-        await self.drop(plan, lambda found: (found.state, found.seed.site) == ("failed", site), "deleted", progress)
+        await self.drop(
+            plan, lambda found: (found.state, found.seed.site) == ("failed", site), reasons.DELETED, progress
+        )
         return all([await self._run("forget", number, [plan, site]) for number in range(self._queue.partitions)])
 
     async def _fingerprints(self, partition: int, state: State | None, plan: str | None) -> AsyncIterator[list[bytes]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from crawler.base.models import Claimed
+    from crawler.base.reasons import Note, Reason
 
 Operation = Literal["finish", "retry", "fail", "release", "postpone", "fetch"]
 
@@ -20,7 +21,7 @@ class Settlement:
             (not tried; ready again as if it had not been claimed), `postpone` (not tried; due again later) or `fetch`
             (of a delivered page: ready again, to be fetched instead of told of).
         amount_ms: For `retry` and `postpone`, for how long. (For the others settle.lua gets the seed's due time.)
-        reason: A short hyphenated word that the ledger counts; for `finish` an optional note such as `redirected`.
+        reason: What the ledger counts, or statistics alone; for `finish` an optional note such as `redirected`.
         tellable: Of a `finish`: the page became one item without gaps and led nowhere else, so a plan that asks for it
             later can be told of that item without a fetch.
         left_out: Of a `finish`: plans of the claim that it wasn't for. The seed becomes ready for them, by themselves.
@@ -29,7 +30,7 @@ class Settlement:
     operation: Operation
     claimed: Claimed
     amount_ms: int = 0
-    reason: str = ""
+    reason: Reason | Note | Literal[""] = ""
     tellable: bool = False
     left_out: frozenset[str] = frozenset()
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from crawler.base import reasons
 from crawler.worker.claiming.outcomes import Outcome
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
-from crawler.worker.claiming.site_cache import UNREAD_SITE, UNREAD_SITE_SECONDS
+from crawler.worker.claiming.site_cache import UNREAD_SITE_SECONDS
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -41,5 +42,5 @@ class KnownSiteMiddleware:
         if state is None or self._sites.get(state.visit.seed.site) is not None:
             return
         if self._sites.is_being_read(state.visit.seed.site):
-            raise RefusedError(Outcome("postpone", UNREAD_SITE), UNREAD_SITE_SECONDS)
-        raise RefusedError(Outcome("retry", "unknown-site"), UNKNOWN_SITE_SECONDS)
+            raise RefusedError(Outcome("postpone", reasons.UNREAD_SITE), UNREAD_SITE_SECONDS)
+        raise RefusedError(Outcome("retry", reasons.UNKNOWN_SITE), UNKNOWN_SITE_SECONDS)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware as ScrapyRedirectMiddleware
 from scrapy.exceptions import IgnoreRequest
 
-from crawler.base import urls
+from crawler.base import reasons, urls
 from crawler.base.errors import UrlError
 from crawler.worker.claiming.outcomes import OUT_OF_SCOPE, REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
 from crawler.worker.claiming.refused import RefusedError
@@ -57,7 +57,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         try:
             return super().process_response(request, response)
         except IgnoreRequest:
-            raise RefusedError(Outcome("fail", "too-many-redirects")) from None
+            raise RefusedError(Outcome("fail", reasons.TOO_MANY_REDIRECTS)) from None
 
     def _target(self, location: str, request: Request, state: RequestState) -> tuple[str, str]:
         """Returns the URL that a request is redirected to, and the route that a script shows there.

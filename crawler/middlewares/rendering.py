@@ -16,6 +16,7 @@ from scrapy import signals
 from scrapy.http import HtmlResponse, Response
 
 from crawler import config
+from crawler.base import reasons
 from crawler.base.models import LoadedJson
 from crawler.download.page_requests import PageRequests
 from crawler.download.script_cache import ScriptCache
@@ -27,7 +28,6 @@ from crawler.worker.claiming.outcomes import (
     BROWSER_DIED,
     NO_BROWSER,
     NO_BROWSER_SECONDS,
-    SCRIPT_ROUTE,
     Outcome,
     outcome_of_status,
 )
@@ -102,7 +102,7 @@ class RenderMiddleware:
             return
         when = site.render.of(frontier).when
         if state.route and when == "never":
-            raise RefusedError(Outcome("fail", SCRIPT_ROUTE))
+            raise RefusedError(Outcome("fail", reasons.SCRIPT_ROUTE))
         if when != "never" and (when == "always" or state.route or self._choice.needs_browser(site, frontier)):
             self._check_browser()
 
@@ -209,7 +209,7 @@ class RenderMiddleware:
             raise RefusedError(NO_BROWSER, NO_BROWSER_SECONDS) from error
         except BrowserDiedError as error:
             if is_alone:
-                raise RefusedError(Outcome("retry", "browser-died")) from error
+                raise RefusedError(Outcome("retry", reasons.BROWSER_DIED)) from error
             self._slots.suspect(fingerprint)
             raise RefusedError(BROWSER_DIED) from error
         except Exception as error:

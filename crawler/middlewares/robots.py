@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Self
 from scrapy.exceptions import NotConfigured
 
 from crawler import config
-from crawler.base import urls
+from crawler.base import reasons, urls
 from crawler.robots.file import page_delay_s
-from crawler.robots.finder import UNREACHABLE, RobotsFinder
+from crawler.robots.finder import RobotsFinder
 from crawler.robots.rules import product_token
 from crawler.worker.claiming.outcomes import Outcome
 from crawler.worker.claiming.refused import RefusedError
@@ -78,11 +78,12 @@ class RobotsMiddleware:
         if cached.rules is None:
             wait_s = max(0.0, cached.until - asyncio.get_running_loop().time())
             if cached.asked_at < began and not visit.started:
-                raise RefusedError(Outcome("postpone", UNREACHABLE), wait_s)
+                raise RefusedError(Outcome("postpone", reasons.ROBOTS_UNREACHABLE), wait_s)
             raise RefusedError(
-                Outcome("retry", UNREACHABLE), max(wait_s, page_delay_s(visit.claimed.tries, self._retry_s))
+                Outcome("retry", reasons.ROBOTS_UNREACHABLE),
+                max(wait_s, page_delay_s(visit.claimed.tries, self._retry_s)),
             )
         state.crawl_delay_s = cached.delay_s
         if not cached.rules.allows(request.url):
             self._stats.inc_value("robotstxt/forbidden")
-            raise RefusedError(Outcome("fail", "robots"))
+            raise RefusedError(Outcome("fail", reasons.ROBOTS))

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
 from crawler import config
-from crawler.base import urls
+from crawler.base import reasons, urls
 from crawler.base.errors import UrlError
 from crawler.download.private_addresses import is_private
 from crawler.worker.claiming.outcomes import Outcome
@@ -50,7 +50,7 @@ class ScopeMiddleware:
         try:
             canonical = request.url if "verbatim_url" in request.meta else urls.canonical(request.url)
         except UrlError:
-            raise RefusedError(Outcome("fail", "bad-url")) from None
+            raise RefusedError(Outcome("fail", reasons.BAD_URL)) from None
         host = urls.hostname(canonical)
         if not self._allow_private and _is_private(host):
-            raise RefusedError(Outcome("fail", "private-address"))
+            raise RefusedError(Outcome("fail", reasons.PRIVATE_ADDRESS))

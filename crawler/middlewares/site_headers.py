@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Self
 
-from crawler.base import log_events, urls
+from crawler.base import log_events, reasons, urls
 from crawler.base.seldom import Seldom
 from crawler.download.site_headers import NoSecretError, SiteHeaders, with_page_cookies
 from crawler.worker.claiming.outcomes import Outcome
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.site_cache import SiteCache
 
 logger: EventLogger = logging.getLogger(__name__)
-NO_SECRET = Outcome("postpone", "no-secret")  # another worker may have it; nothing was sent, so it is no try
+NO_SECRET = Outcome("postpone", reasons.NO_SECRET)  # nothing was sent, so it is no try
 NO_SECRET_SECONDS = 60.0  # until the page is claimed again, perhaps by a worker that has the secret
 
 

@@ -16,7 +16,7 @@ from scrapy import signals
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.base import urls
+from crawler.base import reasons, urls
 from crawler.base.errors import HostBackoffError, UnavailableError
 from crawler.download.targets import Targets
 from crawler.middlewares.egress_check import EgressCheck
@@ -25,7 +25,6 @@ from crawler.worker.claiming.outcomes import (
     HOST_FAULTS,
     NETWORK_LOGIN,
     NO_ANSWER,
-    PAGE_TIMEOUT,
     Outcome,
     is_overload,
     may_be_the_networks,
@@ -51,11 +50,11 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.visits import Lane, Visit
     from crawler.worker.turns.turn import HostSign
 
-NO_SESSION = Outcome("release", "no-session")
+NO_SESSION = Outcome("release", reasons.NO_SESSION)
 # Nothing was sent for the seed, so no try is counted. Once its visit has started, `outcome_of_error` makes it a retry.
-HOST_BACKOFF = Outcome("release", "left-alone")
-NO_EGRESS = Outcome("release", "no-egress")
-PORTAL = Outcome("postpone", "network-login")  # while other hosts answer; a portal may let some through
+HOST_BACKOFF = Outcome("release", reasons.LEFT_ALONE)
+NO_EGRESS = Outcome("release", reasons.NO_EGRESS)
+PORTAL = Outcome("postpone", reasons.NETWORK_LOGIN)  # while other hosts answer; a portal may let some through
 PORTAL_SECONDS = 60.0  # until a page is asked for again in place of which a portal answered
 MAX_HOSTS = 10_000  # whose fastest answer is remembered, in some 200 bytes each
 MIN_ANSWERS = 20  # of a host, before its fastest answer counts: the first few may all have been late
@@ -216,7 +215,7 @@ class TurnMiddleware:
         if not was_sent or lane is None:
             return
         is_bad = reason in BAD_ANSWERS and (self._egress.suspects(lane.host) or "proxy" in request.meta)
-        if is_bad or reason in NO_ANSWER or reason == PAGE_TIMEOUT.reason:
+        if is_bad or reason in NO_ANSWER or reason == reasons.PAGE_TIMEOUT:
             await self._blame(lane, state)
             if reason in HOST_FAULTS:
                 self._record(lane, "failures", state)

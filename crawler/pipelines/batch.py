@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from crawler import config
-from crawler.base import log_events
+from crawler.base import log_events, reasons
 from crawler.base.errors import SinkRejectedError, UnavailableError
 from crawler.base.seldom import Seldom
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
     from crawler.base.log_events import EventLogger
+    from crawler.base.reasons import Reason
     from crawler.pipelines.crawl_process import CrawlProcess
 
 T = TypeVar("T")
@@ -27,7 +28,6 @@ R = TypeVar("R")
 FIRST_PAUSE_SECONDS = 0.25  # before the second try; a broker restarts within seconds, so the first tries may be close
 ALONE_TRIES = 3  # of an item by itself, while the sink takes others, before it is refused for good
 ALONE_PAUSE_FACTOR = 4  # between the pauses before those tries: they span 5 s, longer than a server's change of mind
-UNKNOWN_REFUSAL = "refused-by-sink"  # the ledger's word for a refusal that the sink has no word for
 STOP_CHECK_SECONDS = 1.0  # how late a pause may notice that the process ends
 
 logger: EventLogger = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class Batcher(Generic[T]):
     def __init__(
         self,
         name: str,
-        send: Callable[[list[T]], Awaitable[Mapping[int, str]]],
+        send: Callable[[list[T]], Awaitable[Mapping[int, Reason]]],
         prove: Callable[[], Awaitable[None]],
         config: BatchConfig,
         *,
@@ -220,14 +220,14 @@ class Batcher(Generic[T]):
         elif not waiter.done():
             waiter.set_result(None)
 
-    async def _refusal(self, item: T, taken: int) -> str:
+    async def _refusal(self, item: T, taken: int) -> Reason | None:
         """Sends an item alone until it is taken, or its refusal is shown to be its own fault.
 
         Args:
             taken: Items that the sink had acknowledged before it was first asked for this one.
 
         Returns:
-            Why it is refused for good; empty when it was taken.
+            Why it is refused for good; None when it was taken.
 
         Raises:
             UnavailableError: The process ends.
@@ -241,11 +241,11 @@ class Batcher(Generic[T]):
                 refused = await self._until_answered(partial(self._offer, [item]))
                 if not refused:
                     self._taken += 1
-                    return ""
+                    return None
                 outages = self._outages
                 if self._taken == taken and await self._until_answered(partial(self._takes_after_all, item)):
                     self._taken += 1
-                    return ""
+                    return None
                 if self._taken > taken or outages == self._outages:
                     refusals += 1
                     pause_s *= ALONE_PAUSE_FACTOR
@@ -253,12 +253,13 @@ class Batcher(Generic[T]):
             if refusals == ALONE_TRIES:
                 return refused[0]
 
-    async def _offer(self, items: list[T]) -> Mapping[int, str]:
+    async def _offer(self, items: list[T]) -> Mapping[int, Reason]:
         """Sends items once; returns those that the sink refused this time.
 
         Raises:
             UnavailableError: The sink can't be asked.
         """
+        reason = reasons.REFUSED_BY_SINK
         try:
             refused: object = await self._send(items)
         except UnavailableError:
@@ -269,12 +270,10 @@ class Batcher(Generic[T]):
             if not items:  # a probe, which no item can have spoilt
                 raise UnavailableError(f"{self._name}: {type(error).__name__}") from error
             self._complain(log_events.SINK_SEND_ERROR, self._name, exc_info=error)
-            reason = UNKNOWN_REFUSAL
         else:
             if isinstance(refused, Mapping):
                 return refused
             self._complain(log_events.SINK_ANSWER_WRONG, self._name, type(refused).__name__)
-            reason = UNKNOWN_REFUSAL
         return dict.fromkeys(range(len(items)), reason)
 
     async def _takes_after_all(self, item: T) -> bool:

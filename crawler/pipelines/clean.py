@@ -8,7 +8,7 @@ from typing import Any
 
 from scrapy.exceptions import DropItem
 
-from crawler.base import text
+from crawler.base import reasons, text
 from crawler.base.in_step import in_step
 from crawler.base.item import Comment, Item
 from crawler.extract import language
@@ -45,7 +45,7 @@ class CleanPipeline:
         item.extra = _cleaned(item.extra, item)
         item.comments = [_clean_comment(comment, item) for comment in item.comments]
         if not item.title and not item.content:
-            raise DropItem("no-content", "DEBUG")  # the failure log counts it
+            raise DropItem(reasons.NO_CONTENT, "DEBUG")  # the failure log counts it
         if not item.language:
             await in_step()
             item.language = language.language_of(f"{item.title}\n{item.content}")

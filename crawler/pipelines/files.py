@@ -15,7 +15,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from crawler import config
-from crawler.base import log_events
+from crawler.base import log_events, reasons
 from crawler.base.errors import ConfigError, UnavailableError
 from crawler.base.seldom import Seldom
 from crawler.pipelines.sink import Record, Sink
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crawler.base.log_events import EventLogger
+    from crawler.base.reasons import Reason
 
-NO_FILE = "no-file"
 REPAIR_BLOCK_BYTES = 64 * 1024  # how much of a file's end is read at a time in search of its last newline
 PARTS_MAX = 1_000  # lines and line ends in one system call; Linux takes 1,024
 
@@ -74,7 +74,7 @@ class FilesSink(Sink):
         """Returns the names of the files."""
         return f"{_folder(settings) / 'SITE'}.*.jsonl (ITEMS_DIR): an item on each line, a file for each worker"
 
-    async def send(self, batch: list[Record]) -> Mapping[int, str]:
+    async def send(self, batch: list[Record]) -> Mapping[int, Reason]:
         """Writes a batch.
 
         Returns:
@@ -98,13 +98,13 @@ class FilesSink(Sink):
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close_files)
         self._thread.shutdown()
 
-    def _write(self, batch: list[Record]) -> dict[int, str]:
+    def _write(self, batch: list[Record]) -> dict[int, Reason]:
         positions: dict[str, list[int]] = {}
         for position, record in enumerate(batch):
             if not record.done:
                 stem = f"{record.site}.also" if record.also else record.site
                 positions.setdefault(stem, []).append(position)
-        refused: dict[int, str] = {}
+        refused: dict[int, Reason] = {}
         try:
             if not self._repaired:
                 repair_folder(self._folder, self._node)
@@ -115,7 +115,7 @@ class FilesSink(Sink):
                 except OSError as error:
                     self._write_proof()
                     self._warn(log_events.FILES_NONE, stem, self._folder, error.strerror)
-                    refused |= dict.fromkeys(of_stem, NO_FILE)
+                    refused |= dict.fromkeys(of_stem, reasons.NO_FILE)
                     continue
                 self._append(stem, file, [batch[position].value for position in of_stem])
                 for position in of_stem:

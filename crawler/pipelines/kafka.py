@@ -23,7 +23,7 @@ from kafka.errors import (
 )
 
 from crawler import config
-from crawler.base import log_events
+from crawler.base import log_events, reasons
 from crawler.base.errors import AccessError, ConfigError, UnavailableError
 from crawler.base.redaction import redacted_address
 from crawler.base.seldom import Seldom
@@ -38,17 +38,16 @@ if TYPE_CHECKING:
     from kafka import KafkaProducer
 
     from crawler.base.log_events import EventLogger
+    from crawler.base.reasons import Reason
 
 PROOF = "headroom.proof"  # the topic that shows whether Kafka takes messages, behind the prefix; no site has a dot
 ALSO_SUFFIX = ".also"  # no site's name has a dot
-REFUSED = "refused-by-kafka"
-TOO_LARGE = "message-too-large"
 # Errors that leave the producer as it was; after any other it is replaced.
 OF_ONE_MESSAGE = {
-    MessageSizeTooLargeError: TOO_LARGE,
-    RecordListTooLargeError: TOO_LARGE,
-    InvalidRecordError: REFUSED,
-    InvalidTopicError: REFUSED,
+    MessageSizeTooLargeError: reasons.MESSAGE_TOO_LARGE,
+    RecordListTooLargeError: reasons.MESSAGE_TOO_LARGE,
+    InvalidRecordError: reasons.REFUSED_BY_KAFKA,
+    InvalidTopicError: reasons.REFUSED_BY_KAFKA,
 }
 ACKNOWLEDGE_SECONDS = DELIVERY_MILLISECONDS / 1000 + 1  # the producer gives each message up a second earlier
 MAX_CUTS = 8  # of one message, each to half: from 1 MiB down to 4 KiB, the least that a topic may allow
@@ -106,7 +105,7 @@ class KafkaSink(Sink):
         where = ",".join(redacted_address(one.strip()) for one in servers)
         return f"topic {config.TOPIC_PREFIX.of(settings)}SITE (TOPIC_PREFIX) at {where}"
 
-    async def send(self, batch: list[Record]) -> Mapping[int, str]:
+    async def send(self, batch: list[Record]) -> Mapping[int, Reason]:
         """Sends a batch and waits for every acknowledgement.
 
         Returns:
@@ -153,10 +152,10 @@ class KafkaSink(Sink):
         if producer is not None:
             await asyncio.to_thread(_discard, producer, CLOSE_SECONDS)
 
-    async def _send_in_thread(self, batch: list[Record]) -> Mapping[int, str]:
+    async def _send_in_thread(self, batch: list[Record]) -> Mapping[int, Reason]:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, batch)
 
-    def _send(self, batch: list[Record]) -> dict[int, str]:
+    def _send(self, batch: list[Record]) -> dict[int, Reason]:
         producer = self._open()
         positions: dict[str, list[int]] = {}
         for position, record in enumerate(batch):
@@ -187,7 +186,7 @@ class KafkaSink(Sink):
                 batch[position].done = True
             except KafkaError as error:
                 errors[position] = error
-        if any(OF_ONE_MESSAGE.get(type(errors.get(position))) == TOO_LARGE for position in futures):
+        if any(OF_ONE_MESSAGE.get(type(errors.get(position))) == reasons.MESSAGE_TOO_LARGE for position in futures):
             producer = self._replace(producer)
         return self._refusals(self._cut_too_large(batch, errors, producer) if self._cuts else errors, producer)
 
@@ -212,7 +211,7 @@ class KafkaSink(Sink):
                 is_to_blame
                 and not record.also
                 and record.site != PROOF
-                and OF_ONE_MESSAGE.get(type(error)) == TOO_LARGE
+                and OF_ONE_MESSAGE.get(type(error)) == reasons.MESSAGE_TOO_LARGE
             ):
                 refusal = self._send_cut(record, producer)
             if refusal is not None:
@@ -238,7 +237,7 @@ class KafkaSink(Sink):
                 future.get(timeout=ACKNOWLEDGE_SECONDS)
             except KafkaError as error:
                 refusal = error
-                if OF_ONE_MESSAGE.get(type(error)) != TOO_LARGE:
+                if OF_ONE_MESSAGE.get(type(error)) != reasons.MESSAGE_TOO_LARGE:
                     return error
                 producer = self._replace(producer)
             else:
@@ -246,7 +245,7 @@ class KafkaSink(Sink):
                 return None
         return refusal
 
-    def _refusals(self, errors: Mapping[int, KafkaError], producer: KafkaProducer) -> dict[int, str]:
+    def _refusals(self, errors: Mapping[int, KafkaError], producer: KafkaProducer) -> dict[int, Reason]:
         """Returns the messages that Kafka refused, by position, out of those that weren't acknowledged.
 
         Raises:
@@ -260,7 +259,9 @@ class KafkaSink(Sink):
                 raise UnavailableError(f"Kafka: {_words(error)}")
             self._last_refusal = _words(error)
             self._warn(log_events.KAFKA_REFUSES, self._last_refusal)
-        return {position: OF_ONE_MESSAGE.get(type(error), REFUSED) for position, error in errors.items()}
+        return {
+            position: OF_ONE_MESSAGE.get(type(error), reasons.REFUSED_BY_KAFKA) for position, error in errors.items()
+        }
 
     def _open(self) -> KafkaProducer:
         """Returns the producer that all batches share; connects it where there is none."""

@@ -28,13 +28,13 @@ from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.defer import ensure_awaitable
 
 from crawler import config
-from crawler.base import log_events, urls
+from crawler.base import log_events, reasons, urls
 from crawler.base.errors import HostBackoffError, PageTimeoutError, SessionLostError, UnavailableError, UrlError
 from crawler.base.item import Item, Media
 from crawler.base.redaction import without_credentials
 from crawler.base.seldom import Seldom
 from crawler.worker.claiming.delivery import UndeliveredError
-from crawler.worker.claiming.outcomes import EMPTY_BODY, UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
+from crawler.worker.claiming.outcomes import UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
 from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import FetchFailed
 from crawler.worker.worker import Worker
@@ -267,9 +267,11 @@ class PageMediaPipeline:
         request = Request(url, callback=NO_CALLBACK, meta=meta, dont_filter=True)
         response = await self._crawler.engine.download_async(request)
         if response.status != HTTPStatus.OK:
-            raise _NoFileError(outcome_of_status(response.status) or Outcome("fail", f"http-{response.status}"))
+            raise _NoFileError(
+                outcome_of_status(response.status) or Outcome("fail", reasons.status_reason(response.status))
+            )
         if not response.body:
-            raise _NoFileError(Outcome("retry", EMPTY_BODY))
+            raise _NoFileError(Outcome("retry", reasons.EMPTY_BODY))
         sha256 = hashlib.sha256(response.body).hexdigest()
         path = f"{sha256[:2]}/{sha256}{_ending(response)}"  # nothing of the URL
         with visit.deadline.paused():  # what the store takes of the time doesn't count as the page's

@@ -15,7 +15,7 @@ from pymongo import InsertOne, UpdateOne
 from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
 from crawler import config
-from crawler.base import log_events
+from crawler.base import log_events, reasons
 from crawler.base.errors import AccessError, SinkRejectedError, UnavailableError
 from crawler.base.redaction import redacted_address
 from crawler.base.seldom import Seldom
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pymongo.asynchronous.collection import AsyncCollection
 
     from crawler.base.log_events import EventLogger
+    from crawler.base.reasons import Reason
 
 COLLECTION = "items"
 PROOF = "headroom.proof"  # the collection, and the `_id`, of a document that shows whether the database takes writes
@@ -39,9 +40,6 @@ ACCESS_SECONDS = 2.0  # a server that takes longer is taken for one that is away
 AUTHENTICATION_FAILED, UNAUTHORIZED = 18, 13  # MongoDB's error codes
 DOCUMENT_MAX_BYTES = 16 * 1024 * 1024 - 64 * 1024
 DEPTH_MAX = 100  # levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
-TOO_LARGE = "document-too-large"
-NOT_ENCODABLE = "not-encodable"
-REFUSED = "refused-by-mongo"
 DUPLICATE_KEY = 11_000  # of an insert: most likely the document is there already
 
 logger: EventLogger = logging.getLogger(__name__)
@@ -117,7 +115,7 @@ class MongoSink(Sink):
         where = redacted_address(config.MONGO_URL.of(settings))
         return f"collection {COLLECTION} of database {config.MONGO_DATABASE.of(settings)} (MONGO_DATABASE) at {where}"
 
-    async def send(self, batch: list[Record]) -> Mapping[int, str]:
+    async def send(self, batch: list[Record]) -> Mapping[int, Reason]:
         """Writes a batch.
 
         Returns:
@@ -127,7 +125,7 @@ class MongoSink(Sink):
             UnavailableError: Mongo is away or takes no writes; documents of the batch may be there already.
             SinkRejectedError: Mongo refused the batch as a whole, for the sake of a document or for its own.
         """
-        refused: dict[int, str] = {}
+        refused: dict[int, Reason] = {}
         documents: dict[int, Version] = {}
         writes: dict[int, InsertOne[Any] | UpdateOne] = {}
         for position, record in enumerate(batch):
@@ -154,11 +152,11 @@ class MongoSink(Sink):
             if not isinstance(error, OperationFailure) or error.has_error_label("RetryableWriteError"):
                 raise self._unavailable(error) from None
             self._warn(log_events.MONGO_REFUSES_BATCH, len(writes), _words(error))
-            raise SinkRejectedError("mongo", REFUSED) from None
+            raise SinkRejectedError("mongo", reasons.REFUSED_BY_MONGO) from None
         if failed:
             said = _words_of(next(iter(failed.values())))
             self._warn(log_events.MONGO_REFUSES_SOME, len(failed), len(writes), said)
-        return refused | dict.fromkeys(failed, REFUSED)
+        return refused | dict.fromkeys(failed, reasons.REFUSED_BY_MONGO)
 
     async def check_access(self) -> None:
         """Connects once.
@@ -251,7 +249,7 @@ async def _write_and_delete(place: AsyncCollection[Any]) -> None:
         await place.delete_one({"_id": PROOF})
 
 
-def _document(record: Record) -> Version | str:
+def _document(record: Record) -> Version | Reason:
     """Returns a message as a document, or the reason why it can't be one.
 
     It is encoded to BSON here: an error at that stage would cost the whole batch.
@@ -262,9 +260,9 @@ def _document(record: Record) -> Version | str:
         message["extra"] = _inert(message["extra"], DEPTH_MAX)
         encoded = bson.encode({"_id": message["id"], **message, "gaps": record.gaps, "plans": plans})
     except (InvalidDocument, OverflowError, RecursionError):
-        return NOT_ENCODABLE
+        return reasons.NOT_ENCODABLE
     if len(encoded) > DOCUMENT_MAX_BYTES:
-        return TOO_LARGE
+        return reasons.DOCUMENT_TOO_LARGE
     return Version(message["id"], message["time"], record.gaps, plans, RawBSONDocument(encoded))
 
 

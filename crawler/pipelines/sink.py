@@ -19,7 +19,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
 from crawler import config
-from crawler.base import log_events
+from crawler.base import log_events, reasons
 from crawler.base.also import Also
 from crawler.base.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.base.item import Item, is_site_name
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawler.base.log_events import EventLogger
+    from crawler.base.reasons import Reason
     from crawler.worker.claiming.visits import Visit
 
 logger: EventLogger = logging.getLogger(__name__)
@@ -92,7 +93,7 @@ class Sink(ABC):
         return f"{cls.__module__}.{cls.__qualname__}"
 
     @abstractmethod
-    async def send(self, batch: list[Record]) -> Mapping[int, str]:
+    async def send(self, batch: list[Record]) -> Mapping[int, Reason]:
         """Delivers a batch; connects first where that is still to do. An empty batch asks whether the sink works.
 
         Returns:
@@ -264,12 +265,12 @@ def message(item: Item | Also) -> bytes:
         SinkRejectedError: The site's name can't be a file's and a topic's name, or the item holds what isn't JSON.
     """
     if not is_site_name(item.resource):
-        raise SinkRejectedError("sinks", "bad-site-name", repr(item.resource[:100]))
+        raise SinkRejectedError("sinks", reasons.BAD_SITE_NAME, repr(item.resource[:100]))
     try:
         # orjson keeps the buffer that it has written to, several times as large: 65 kB for a message of 9.
         return memoryview(orjson.dumps(item)).tobytes()
     except TypeError as error:  # a lone surrogate, an integer past 64 bits, what isn't JSON in `extra`
-        raise SinkRejectedError("sinks", "not-encodable", str(error)) from None
+        raise SinkRejectedError("sinks", reasons.NOT_ENCODABLE, str(error)) from None
 
 
 def server_words(text: str) -> str:

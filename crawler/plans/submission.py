@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from crawler.base import reasons
 from crawler.base.errors import PlanError
 from crawler.frontier.queue import OFFER_BATCH
 from crawler.frontier.seed_admin import SeedAdmin
@@ -63,7 +64,7 @@ async def submit(
     nav, content = SeedAdmin(queues["nav"]), SeedAdmin(queues["content"])
     if record.replacing:
         await nav.drop(
-            plan.name, lambda found: found.state != "failed" and found.seed.edition < record.edition, "replaced"
+            plan.name, lambda found: found.state != "failed" and found.seed.edition < record.edition, reasons.REPLACED
         )
     for admin in (nav, content):
         await admin.resume(plan.name)
@@ -157,5 +158,5 @@ async def _move_deadline(record: PlanRecord, registry: Registry, nav: SeedAdmin,
         if now is not None and now.edition == record.edition:
             await nav.set_aside(record.name)
         else:
-            await nav.drop(record.name, lambda found: found.seed.edition == record.edition, "replaced")
+            await nav.drop(record.name, lambda found: found.seed.edition == record.edition, reasons.REPLACED)
         raise

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from redis.exceptions import RedisError
 from scrapy import Request
 
-from crawler.base import log_events, urls
+from crawler.base import log_events, reasons, urls
 from crawler.base.errors import SessionLostError, UrlError
 from crawler.robots.cache import CachedRules, RobotsCache
 from crawler.robots.file import MAX_FETCH_SECONDS, MAX_REDIRECTS, RobotsFile, page_delay_s
@@ -27,7 +27,6 @@ from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
 from crawler.robots.shared import SharedRobots
 from crawler.robots.truncate import Truncation
 from crawler.worker.claiming.outcomes import (
-    PAGE_TIMEOUT,
     REDIRECT_STATUSES,
     UNKNOWN_ERROR,
     Outcome,
@@ -44,14 +43,12 @@ if TYPE_CHECKING:
 
     from crawler.base.log_events import EventLogger
     from crawler.base.models import Seed
+    from crawler.base.reasons import Reason
     from crawler.frontier.settlement import Operation
     from crawler.worker.claiming.visits import Lane, Visit
     from crawler.worker.worker import Worker
 
 logger: EventLogger = logging.getLogger(__name__)
-UNREACHABLE = "robots-unreachable"
-ROBOTS_NOT_ASKED = "robots-not-asked"  # by an error of this worker's
-ELSEWHERE = "robots-elsewhere"  # the file is on another host, which has no turn free
 POLL_SECONDS = 0.1  # between two checks whether another worker has stored the file
 OTHER_TURN_SECONDS = (1.0, 3.0)  # longest wait for a turn of the host that a file has moved to; random, see above
 
@@ -69,16 +66,16 @@ class RobotsAsked(NamedTuple):
     retry_s: float
     found: CachedRules
 
-    def outcome(self, seed: Seed, tries: int) -> tuple[Operation, str, int]:
+    def outcome(self, seed: Seed, tries: int) -> tuple[Operation, Reason, int]:
         """Returns how the visit of a held seed ends that hasn't started, as arguments of `Visit.end_at_once`.
 
         If the seed needs the same file and that is unreachable, it was tried. Else it is released: so many seeds are
         held only while the question is asked.
         """
         if self.found.rules is not None or urls.origin(seed.url) != self.authority:
-            return "release", "stopped", 0
+            return "release", reasons.STOPPED, 0
         delay_s = max(self.found.until - _now(), page_delay_s(tries, self.retry_s))
-        return "retry", UNREACHABLE, int(1000 * delay_s)
+        return "retry", reasons.ROBOTS_UNREACHABLE, int(1000 * delay_s)
 
 
 class RobotsFinder:
@@ -232,18 +229,18 @@ class RobotsFinder:
                 response = await self._download(url, visit, turns)
             except Exception as error:  # whatever a download raises, there was no answer
                 outcome = outcome_of_error(error)
-                if outcome.reason == ELSEWHERE:
+                if outcome.reason == reasons.ROBOTS_ELSEWHERE:
                     with contextlib.suppress(RedisError):
                         await self._shared.note_moved(authority, url)
                 if outcome == UNKNOWN_ERROR:  # an error of the code here: nothing is known of the host
                     logger.exception(log_events.ROBOTS_ERROR, url)
-                    raise RefusedError(Outcome("postpone", ROBOTS_NOT_ASKED), self._retry_s) from error
-                if _says_nothing(outcome) or (target == authority and outcome.reason == "private-address"):
+                    raise RefusedError(Outcome("postpone", reasons.ROBOTS_NOT_ASKED), self._retry_s) from error
+                if _says_nothing(outcome) or (target == authority and outcome.reason == reasons.PRIVATE_ADDRESS):
                     raise
                 failed = FetchFailed(urls.host(url), f"robots.txt {outcome.reason}", url, str(error))
                 self._events.publish(failed)
                 no_response = RobotsFile.from_no_response(earlier, self._retry_s)
-                return nowhere if outcome.reason == "bad-redirect" else no_response
+                return nowhere if outcome.reason == reasons.BAD_REDIRECT else no_response
             wait_s = retry_after_s(response.headers.get("Retry-After"))
             location = response.headers.get("Location")
             if response.status not in REDIRECT_STATUSES or location is None:
@@ -287,13 +284,14 @@ class RobotsFinder:
             seconds = random.uniform(*OTHER_TURN_SECONDS)
             lane, wait_s = await self._turns.acquire_within(host, visit.seed.site, seconds)
         if lane is None:
-            raise RefusedError(Outcome("retry" if visit.started else "postpone", ELSEWHERE), wait_s)
+            raise RefusedError(Outcome("retry" if visit.started else "postpone", reasons.ROBOTS_ELSEWHERE), wait_s)
         return lane
 
 
 def _says_nothing(outcome: Outcome) -> bool:
     """Returns whether a file wasn't had for a reason that says nothing of it: its host, or the network, has no part."""
-    return outcome.operation in ("release", "postpone") or outcome.reason in (ELSEWHERE, PAGE_TIMEOUT.reason)
+    no_part = (reasons.ROBOTS_ELSEWHERE, reasons.PAGE_TIMEOUT)
+    return outcome.operation in ("release", "postpone") or outcome.reason in no_part
 
 
 def _now() -> float:

@@ -17,7 +17,7 @@ from scrapy.http import Response  # noqa: TC002 -- a callback's annotation
 from twisted.python.failure import Failure  # noqa: TC002 -- a callback's annotation
 
 from crawler import config
-from crawler.base import log_events, urls
+from crawler.base import log_events, reasons, urls
 from crawler.base.errors import ExtractError, UnavailableError, UrlError
 from crawler.base.models import Fetched, Frontier, SentOn
 from crawler.config import crawl_settings
@@ -28,7 +28,6 @@ from crawler.worker.claiming.outcomes import (
     OUT_OF_MEMORY,
     OUT_OF_SCOPE,
     REDIRECT_STATUSES,
-    SCRIPT_ROUTE,
     Outcome,
     outcome_of_error,
     outcome_of_extract_error,
@@ -253,7 +252,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         for stat, number in links.stats().items():
             self.crawler.stats.inc_value(stat, number)
         if links.routes:
-            await self.claiming.offers.refuse(seed, SCRIPT_ROUTE, links.routes)
+            await self.claiming.offers.refuse(seed, reasons.UNOPENED_SCRIPT_ROUTES, links.routes)
 
     async def _redirected(self, response: Response, visit: Visit) -> None:
         """Ends a visit whose page has moved to another host: finishes it as `redirected`, and offers the target."""
@@ -279,21 +278,21 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             if seed.hops < MAX_HOPS
         ]
         if not moved:
-            visit.decide_outcome("fail", "too-many-redirects")
+            visit.decide_outcome("fail", reasons.TOO_MANY_REDIRECTS)
             return
         try:
             await self.claiming.offers.offer(moved, visit.seed.frontier, edition=visit.seed.edition)
         except UnavailableError as error:
             self._release(visit, error)
         else:
-            visit.note = "redirected"
+            visit.note = reasons.REDIRECTED
             going = {seed.plan for seed in moved}
             visit.leave_out(*(seed for seed in visit.seeds if seed.plan not in going))
 
     def _release(self, visit: Visit, error: UnavailableError) -> None:
         """Decides that a seed is released: it can't be finished here now, by no fault of its own."""
         visit.why = str(error)
-        visit.decide_outcome("release", "unavailable")
+        visit.decide_outcome("release", reasons.UNAVAILABLE)
 
 
 def _state_of(request: Request | None) -> RequestState:

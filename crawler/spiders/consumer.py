@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
+from crawler.base import reasons
 from crawler.base.errors import ExtractError
 from crawler.base.in_step import in_step
 from crawler.base.item import Item, instant_now, item_id
@@ -93,7 +94,7 @@ class ConsumerSpider(FrontierSpider):
         if follow:
             await self._offer(reading.links, visit, follow)
         if (first := reading.fields()) is None:
-            visit.note = "list-page"
+            visit.note = reasons.LIST_PAGE
             visit.leads_on = True  # for a plan that asks later: there is no item to tell it of
             return ()
         lacks = _Lacks(gaps=page.gaps)

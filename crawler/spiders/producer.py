@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.datatypes import LocalCache
 
 from crawler import extract
-from crawler.base import log_events, tasks
+from crawler.base import log_events, reasons, tasks
 from crawler.base.errors import ExtractError, HeadroomError, LacksError, UnavailableError
 from crawler.base.models import Fetched, Frontier, Seed
 from crawler.extract.rows import Row, found_by
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.searches import Standing
     from crawler.worker.claiming.visits import Visit
 
-PAST_THE_END = "past-the-end"  # the ledger's word for further pages of a search that has ended
-NOT_ASKED = "not-asked"  # and of one whose pages fail
 OFFERED_AT_ONCE = 1_000  # as many as a page of results mostly has at most
 MAX_PLANS = 10  # that search lists, and whose combinations are kept: 10,000 of 100 bytes at most, 1 MB a plan
 
@@ -74,7 +72,7 @@ class ProducerSpider(FrontierSpider):
         if page.is_trial and not (links.urls or links.lists or links.empty):
             raise LacksError(("results",))
         if page.gaps and not links.urls:
-            raise ExtractError("incomplete-page", "it lacks data or scripts, and has no results")
+            raise ExtractError(reasons.INCOMPLETE_PAGE, "it lacks data or scripts, and has no results")
         visit.end_fetch()  # the host's turn is free while Redis takes the offers
         await self.count_left_out(links, replace(seed, frontier="content"))
         found = [
@@ -103,7 +101,7 @@ class ProducerSpider(FrontierSpider):
         if following and idle < site.results.known_pages:
             await offer([following], "nav", edition=seed.edition)
             return ()
-        await self.claiming.offers.refuse(seed, PAST_THE_END, seed.more)
+        await self.claiming.offers.refuse(seed, reasons.PAST_THE_END, seed.more)
         await self.claiming.searches.end(visit.claimed)
         return ()
 
@@ -123,7 +121,7 @@ class ProducerSpider(FrontierSpider):
         """Offers further pages that one names all at once, which share what remains of the search's number of pages."""
         seed = visit.seed
         if not lists:
-            await self.claiming.offers.refuse(seed, PAST_THE_END, seed.more)
+            await self.claiming.offers.refuse(seed, reasons.PAST_THE_END, seed.more)
             return
         share, over = divmod(seed.more - len(lists), len(lists))
         further = [
@@ -196,9 +194,9 @@ class ProducerSpider(FrontierSpider):
             if following and await self.claiming.searches.note_failure(visit.claimed):
                 await self.claiming.offers.offer([following], "nav", edition=seed.edition)
             else:
-                await self.claiming.offers.refuse(seed, NOT_ASKED, seed.more)
+                await self.claiming.offers.refuse(seed, reasons.NOT_ASKED, seed.more)
         except UnavailableError:
-            visit.release("unavailable")
+            visit.release(reasons.UNAVAILABLE)
         finally:
             visit.end_part()
 

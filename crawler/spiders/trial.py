@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from crawler.base import reasons
 from crawler.base.errors import ExtractError, LacksError
 from crawler.worker.claiming.outcomes import NO_BROWSER, NO_BROWSER_SECONDS, outcome_of_error
 
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
     from crawler.worker.rendering.render_choice import RenderChoice
 
 # What a page fails as that has nothing before its scripts have run.
-EMPTY = frozenset({"no-content", "no-xhr", "not-results"})
+EMPTY = frozenset({reasons.NO_CONTENT, reasons.NO_XHR, reasons.NOT_RESULTS})
 # What a page itself may have done in the browser: then what came is better than nothing.
-PAGE_FAULTS = frozenset({"page-crashed", "render-timeout", "render-error", "no-document"})
+PAGE_FAULTS = frozenset({reasons.PAGE_CRASHED, reasons.RENDER_TIMEOUT, reasons.RENDER_ERROR, reasons.NO_DOCUMENT})
 
 
 class Trial:

@@ -13,7 +13,7 @@ from command_line import ROOT
 from commands.answers import error_of
 from scrapy.settings import Settings
 
-from crawler.cli.ledger_words import NOTES, REASONS
+from crawler.base.reasons import NOTES, REASONS
 
 NAMES = sorted(path.stem for path in (ROOT / "crawler" / "commands").glob("*.py") if path.stem != "__init__")
 
@@ -100,8 +100,8 @@ def test_help_says_what_becomes_of_finished_pages_and_what_replacing_keeps(scrap
 
 def test_the_ledgers_help_explains_every_word(scrapy):
     shown = words_of(scrapy("ledger", "--help"))
-    for word, text in (REASONS | NOTES).items():
-        assert f" {word} {text}" in shown
+    for word in (*REASONS.values(), *NOTES.values()):
+        assert f" {word} {word.meaning}" in shown
 
 
 @pytest.mark.parametrize(

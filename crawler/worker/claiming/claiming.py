@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from redis.exceptions import RedisError
 
 from crawler.base import log_events
+from crawler.base.reasons import OUT_OF_MEMORY
 from crawler.frontier.session import SessionLost
 from crawler.plans.registry import Registry
 from crawler.servers.redis_full import RedisFull
@@ -17,7 +18,6 @@ from crawler.worker.claiming.fair_share import FairShare
 from crawler.worker.claiming.gaps import Gaps
 from crawler.worker.claiming.hand_backs import HandBacks
 from crawler.worker.claiming.offers import Offers
-from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
 from crawler.worker.claiming.plan_cache import PlanCache
 from crawler.worker.claiming.searches import Searches
 from crawler.worker.claiming.settler import Settler
@@ -173,7 +173,7 @@ class Claiming:
     def settle(self, settlement: Settlement) -> None:
         """Settles a claim; the frontier is told with the next batch."""
         headroom = self._life.headroom
-        if settlement.reason == OUT_OF_MEMORY.reason:
+        if settlement.reason == OUT_OF_MEMORY:
             headroom.lacks("memory")
             settlement = self._hand_backs.bounded(settlement)
         self.claims.carrying -= 1

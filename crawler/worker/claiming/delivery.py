@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 from scrapy.exceptions import DropItem
 
+from crawler.base import reasons
 from crawler.base.item import item_id
-from crawler.worker.claiming.outcomes import ledger_reason, outcome_of_callback_error, outcome_of_delivery_error
+from crawler.worker.claiming.outcomes import outcome_of_callback_error, outcome_of_delivery_error
 from crawler.worker.claiming.request_state import state_of
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Delivery:
             if isinstance(exception, UndeliveredError):
                 visit.decide_outcome(*outcome_of_delivery_error(exception.why))
             else:
-                visit.decide_outcome("fail", ledger_reason(str(exception), "dropped"))
+                visit.decide_outcome("fail", reasons.own_reason(str(exception), reasons.DROPPED))
             visit.end_part()
 
     def failed(self, response: Response | None, failure: Failure) -> None:

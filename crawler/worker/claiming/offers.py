@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.base.log_events import EventLogger
     from crawler.base.models import Frontier, Seed
+    from crawler.base.reasons import Note
     from crawler.frontier.queue import Queue
     from crawler.frontier.session import Lease
     from crawler.servers.redis_full import RedisFull
@@ -140,13 +141,13 @@ class Offers:
         self._stats.inc_value("frontier/offered/new", fresh)
         return Offered(fresh, tuple(refused))
 
-    async def refuse(self, seed: Seed, reason: str, number: int) -> None:
+    async def refuse(self, seed: Seed, note: Note, number: int) -> None:
         """Counts pages that can't be offered, as `Queue.refuse`; waits as `offer` does.
 
         Raises:
             UnavailableError: As `offer`.
         """
-        await self._until_taken(partial(self._queues[seed.frontier].refuse, seed, reason, number), number)
+        await self._until_taken(partial(self._queues[seed.frontier].refuse, seed, note, number), number)
 
     async def close(self) -> None:
         """Stops the tasks that send, if there are any left."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import errno
 import random
-import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawler.base import reasons
 from crawler.base.errors import (
     AnswerError,
     ExtractError,
@@ -24,10 +24,10 @@ from crawler.base.errors import (
 
 if TYPE_CHECKING:
     from crawler.base.errors import UrlError
+    from crawler.base.reasons import Reason
     from crawler.frontier.settlement import Operation
 
 MAX_RETRY_AFTER_SECONDS = 3_600.0  # longer pauses, such as a year, are most likely mistakes
-MAX_REASON_CHARACTERS = 40  # a reason is the name of a field in the ledger
 # Plain numbers: with members of `http.HTTPStatus`, what each page asks here takes 2.7 us on Python 3.11 instead of 0.5.
 PAGE_STATUSES = range(200, 300)
 PARTIAL_CONTENT = 206  # a part of the page, which nobody asked for; next time the whole may come
@@ -37,13 +37,14 @@ TOO_MANY_REQUESTS = 429
 TEMPORARY_STATUSES = frozenset({408, 425, TOO_MANY_REQUESTS})  # besides server errors; 408: timeout, 425: too early
 FIRST_SERVER_ERROR = 500
 # Reasons that are the host's fault. Not `dns`: a node with a broken resolver would slow down every host for all nodes.
-HOST_FAULTS = frozenset({"connection-refused", "timeout", "connection"})
+HOST_FAULTS = frozenset({reasons.CONNECTION_REFUSED, reasons.TIMEOUT, reasons.CONNECTION})
 # Reasons for which no answer came, which may also be the fault of this node's way out (egress.py).
-NO_ANSWER = HOST_FAULTS | {"dns", "tls"}
+NO_ANSWER = HOST_FAULTS | {reasons.DNS, reasons.TLS}
 # Reasons for which what came is no answer: a proxy or a network that answers in the hosts' place may have sent it.
-BAD_ANSWERS = frozenset({"bad-response", "bad-headers", "truncated"})
+BAD_ANSWERS = frozenset({reasons.BAD_RESPONSE, reasons.BAD_HEADERS, reasons.TRUNCATED})
 PROXY_LOGIN, NETWORK_LOGIN = 407, 511  # a proxy's, and a captive portal's: no host sends the latter (RFC 6585, 6)
-PERMANENT_ERRORS = frozenset({"too-large", "bad-headers", "bad-encoding"})  # these answers would be the same next time
+# Reasons of answers that would be the same next time.
+PERMANENT_ERRORS = frozenset({reasons.TOO_LARGE, reasons.BAD_HEADERS, reasons.BAD_ENCODING})
 # What a node has none left of when the system says so; whoever was to be asked has no part in it.
 _LACKS = {
     errno.EMFILE: "file descriptors",
@@ -53,7 +54,6 @@ _LACKS = {
     errno.ENOSPC: "space on a disk",
     errno.EDQUOT: "space on a disk",
 }
-_NOT_OF_A_WORD = re.compile(r"[^a-z0-9-]+")
 
 
 class Outcome(NamedTuple):
@@ -62,11 +62,11 @@ class Outcome(NamedTuple):
     Attributes:
         operation: `retry`, `fail`, or `release` or `postpone` where the seed isn't at fault: no try is counted. Or
             `finish` where there is nothing to fetch.
-        reason: A short hyphenated word that the ledger counts.
+        reason: What the ledger counts; of what is given back untried: statistics alone.
     """
 
     operation: Operation
-    reason: str
+    reason: Reason
 
     @property
     def leaves_gap(self) -> bool:
@@ -74,42 +74,40 @@ class Outcome(NamedTuple):
         return self.operation in ("retry", "postpone")
 
 
-UNKNOWN_ERROR = Outcome("retry", "download-error")
-NODE_LACKS = Outcome("release", "node-lacks")  # what the request needs: see `node_lacks`
+UNKNOWN_ERROR = Outcome("retry", reasons.DOWNLOAD_ERROR)
+NODE_LACKS = Outcome("release", reasons.NODE_LACKS)  # see `node_lacks`
 # A followed link redirects to what its site doesn't follow. It counts for the plans that came by such a link alone:
 # `IS_OF_PLANS` in `crawler/frontier/lua/lib/states.lua` lists such reasons.
-OUT_OF_SCOPE = Outcome("fail", "out-of-scope")
-SCRIPT_ROUTE = "script-route"  # the ledger's word for addresses that only a browser's script can open
-EMPTY_BODY = "empty-body"  # the reason of an answer that has no body, or only white space
-OUT_OF_MEMORY = Outcome("postpone", "out-of-memory")  # most often the node is at fault; see hand_backs.py
-PAGE_TIMEOUT = Outcome("retry", "page-timeout")  # PAGE_SECONDS have passed
+OUT_OF_SCOPE = Outcome("fail", reasons.OUT_OF_SCOPE)
+OUT_OF_MEMORY = Outcome("postpone", reasons.OUT_OF_MEMORY)  # most often the node is at fault; see hand_backs.py
+PAGE_TIMEOUT = Outcome("retry", reasons.PAGE_TIMEOUT)
 # A browser's end isn't its pages' try: see crawler/middlewares/rendering.py.
-BROWSER_DIED = Outcome("postpone", "browser-died")
-NO_BROWSER = Outcome("postpone", "no-browser")  # another worker may have one
+BROWSER_DIED = Outcome("postpone", reasons.BROWSER_DIED)
+NO_BROWSER = Outcome("postpone", reasons.NO_BROWSER)
 NO_BROWSER_SECONDS = 60.0  # until such a page is claimed again, perhaps by a worker with a browser
 _BY_EXCEPTION = {
-    "CannotResolveHostError": Outcome("retry", "dns"),
-    "DownloadConnectionRefusedError": Outcome("retry", "connection-refused"),
-    "DownloadTimeoutError": Outcome("retry", "timeout"),
-    "DownloadCancelledError": Outcome("fail", "too-large"),  # DOWNLOAD_MAXSIZE
-    "ResponseDataLossError": Outcome("retry", "truncated"),
-    "DownloadFailedError": Outcome("retry", "connection"),
-    "ConnectError": Outcome("retry", "connection"),  # Twisted's, such as for a missing route
-    "UnsupportedURLSchemeError": Outcome("fail", "unsupported-scheme"),
-    "PrivateAddressError": Outcome("fail", "private-address"),
-    "HostBackoffError": Outcome("retry", "left-alone"),  # the ledger's name for a backoff; see middlewares/turns.py
+    "CannotResolveHostError": Outcome("retry", reasons.DNS),
+    "DownloadConnectionRefusedError": Outcome("retry", reasons.CONNECTION_REFUSED),
+    "DownloadTimeoutError": Outcome("retry", reasons.TIMEOUT),
+    "DownloadCancelledError": Outcome("fail", reasons.TOO_LARGE),  # DOWNLOAD_MAXSIZE
+    "ResponseDataLossError": Outcome("retry", reasons.TRUNCATED),
+    "DownloadFailedError": Outcome("retry", reasons.CONNECTION),
+    "ConnectError": Outcome("retry", reasons.CONNECTION),  # Twisted's, such as for a missing route
+    "UnsupportedURLSchemeError": Outcome("fail", reasons.UNSUPPORTED_SCHEME),
+    "PrivateAddressError": Outcome("fail", reasons.PRIVATE_ADDRESS),
+    "HostBackoffError": Outcome("retry", reasons.LEFT_ALONE),  # see crawler/middlewares/turns.py
     "PageTimeoutError": PAGE_TIMEOUT,
     "NodeError": NODE_LACKS,
     "MemoryError": OUT_OF_MEMORY,
-    "UnavailableError": Outcome("release", "unavailable"),
-    "FrontierError": Outcome("release", "no-session"),
+    "UnavailableError": Outcome("release", reasons.UNAVAILABLE),
+    "FrontierError": Outcome("release", reasons.NO_SESSION),
     "BrowserMissingError": NO_BROWSER,
     "BrowserDiedError": BROWSER_DIED,
-    "PageCrashedError": Outcome("retry", "page-crashed"),
-    "RenderTimeoutError": Outcome("retry", "render-timeout"),
-    "NoDocumentError": Outcome("fail", "no-document"),
-    "StepFailedError": Outcome("retry", "step-failed"),
-    "RenderError": Outcome("retry", "render-error"),
+    "PageCrashedError": Outcome("retry", reasons.PAGE_CRASHED),
+    "RenderTimeoutError": Outcome("retry", reasons.RENDER_TIMEOUT),
+    "NoDocumentError": Outcome("fail", reasons.NO_DOCUMENT),
+    "StepFailedError": Outcome("retry", reasons.STEP_FAILED),
+    "RenderError": Outcome("retry", reasons.RENDER_ERROR),
 }
 
 
@@ -124,7 +122,7 @@ def outcome_of_error(error: BaseException) -> Outcome:
         if error_class.__name__ in _BY_EXCEPTION:
             return _BY_EXCEPTION[error_class.__name__]
         if error_class.__name__ == "IgnoreRequest":
-            return Outcome("fail", "ignored")
+            return Outcome("fail", reasons.IGNORED)
     return NODE_LACKS if node_lacks(error) else UNKNOWN_ERROR
 
 
@@ -139,7 +137,7 @@ def node_lacks(error: BaseException | None) -> str:
 
 def outcome_of_redirect_error(error: UrlError) -> Outcome:
     """Returns the outcome of a page that redirects to what isn't fetched."""
-    return Outcome("fail", SCRIPT_ROUTE if isinstance(error, ScriptRouteError) else "bad-redirect")
+    return Outcome("fail", reasons.SCRIPT_ROUTE if isinstance(error, ScriptRouteError) else reasons.BAD_REDIRECT)
 
 
 def outcome_of_callback_error(error: BaseException | None) -> Outcome:
@@ -155,7 +153,7 @@ def outcome_of_callback_error(error: BaseException | None) -> Outcome:
         return NODE_LACKS
     if isinstance(error, ExtractError):
         return Outcome("fail", _extract_reason(error))
-    return Outcome("fail", "callback-error")
+    return Outcome("fail", reasons.CALLBACK_ERROR)
 
 
 def outcome_of_extract_error(error: ExtractError, status: int) -> Outcome:
@@ -166,20 +164,20 @@ def outcome_of_extract_error(error: ExtractError, status: int) -> Outcome:
             the two that mean it.
     """
     reason = _extract_reason(error)
-    return Outcome("retry" if reason == EMPTY_BODY and status not in EMPTY_STATUSES else "fail", reason)
+    return Outcome("retry" if reason == reasons.EMPTY_BODY and status not in EMPTY_STATUSES else "fail", reason)
 
 
 def outcome_of_delivery_error(error: BaseException | None) -> Outcome:
     """Returns the outcome of a page whose item, or the word of it, some sink doesn't have."""
     if isinstance(error, UnavailableError):
-        return Outcome("release", "sink-unavailable")
+        return Outcome("release", reasons.SINK_UNAVAILABLE)
     if isinstance(error, SinkRejectedError):
-        return Outcome("fail", ledger_reason(error.reason, "rejected"))
+        return Outcome("fail", reasons.own_reason(error.reason, reasons.REJECTED))
     if isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     if node_lacks(error):
         return NODE_LACKS
-    return Outcome("retry" if isinstance(error, asyncio.CancelledError) else "fail", "pipeline-error")
+    return Outcome("retry" if isinstance(error, asyncio.CancelledError) else "fail", reasons.PIPELINE_ERROR)
 
 
 def outcome_of_status(status: int) -> Outcome | None:
@@ -187,11 +185,11 @@ def outcome_of_status(status: int) -> Outcome | None:
     if status in PAGE_STATUSES and status != PARTIAL_CONTENT:
         return None
     is_temporary = status >= FIRST_SERVER_ERROR or status == PARTIAL_CONTENT or status in TEMPORARY_STATUSES
-    return Outcome("retry" if is_temporary else "fail", f"http-{status}")
+    return Outcome("retry" if is_temporary else "fail", reasons.status_reason(status))
 
 
-def _extract_reason(error: ExtractError) -> str:
-    return ledger_reason(error.reason, "no-page")
+def _extract_reason(error: ExtractError) -> Reason:
+    return reasons.own_reason(error.reason, reasons.NO_PAGE)
 
 
 def is_overload(status: int) -> bool:
@@ -202,11 +200,6 @@ def is_overload(status: int) -> bool:
 def may_be_the_networks(status: int, *, by_proxy: bool) -> bool:
     """Returns whether an HTTP status may come from this node's proxy or network instead of the host."""
     return status == NETWORK_LOGIN or (by_proxy and (status >= FIRST_SERVER_ERROR or status == PROXY_LOGIN))
-
-
-def ledger_reason(text: str, default: str) -> str:
-    """Returns a text of a user's parser or pipeline as a reason for the ledger; `default` if nothing is left of it."""
-    return _NOT_OF_A_WORD.sub("-", text.lower()).strip("-")[:MAX_REASON_CHARACTERS].strip("-") or default
 
 
 def retry_after_s(header: bytes | None) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from crawler.base import reasons
+
 if TYPE_CHECKING:
     from crawler.worker.claiming.visits import Visit
 
@@ -51,7 +53,7 @@ class RequestPart:
     def drop(self) -> None:
         """Ends the part of a request that is never answered."""
         if self._is_page:
-            self._visit.decide_outcome("fail", "request-dropped")
+            self._visit.decide_outcome("fail", reasons.REQUEST_DROPPED)
         self.end()
 
     def _drop_unless_queued(self) -> None:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.plans.registry import Registry
 
-UNREAD_SITE = "unread-site"  # the ledger's word for seeds put off since Redis doesn't say what their site is
 UNREAD_SITE_SECONDS = 5.0  # until such a seed is due again: a fail-over ends within seconds
 
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from crawler.base import log_events, tasks
+from crawler.base import log_events, reasons, tasks
 from crawler.base.also import Also
 from crawler.worker.claiming.outcomes import outcome_of_delivery_error
 
@@ -64,7 +64,7 @@ class Teller:
         answers = await asyncio.gather(*(deliver(Also.of(seed)) for seed in seeds), return_exceptions=True)
         errors = [error for error in answers if error is not None]
         for error in errors:
-            if outcome_of_delivery_error(error).reason == "pipeline-error":
+            if outcome_of_delivery_error(error).reason == reasons.PIPELINE_ERROR:
                 logger.error(log_events.PLANS_NOT_TOLD, visit.seed.url, exc_info=error)
         if len(errors) < len(seeds):
             visit.leave_out(*(seed for seed, error in zip(seeds, answers, strict=True) if error is not None))

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
+from crawler.base import reasons
 from crawler.base.errors import PageTimeoutError, SessionLostError
 from crawler.frontier.settlement import Operation, Settlement
 from crawler.worker.claiming.deadline import Deadline
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from crawler.base.events import Events
     from crawler.base.models import Claimed, Seed
+    from crawler.base.reasons import HandBack, Note, Reason
     from crawler.worker.reports.answer_head import AnswerHead
 
 T = TypeVar("T")
@@ -81,7 +83,7 @@ class Visit:
         deadline: For all that the visit fetches. It is paused while a sink has an item.
         started: A request other than robots.txt's was sent for it; before that, a refusal doesn't count as a try.
         why: What the error says for which it ends in vain, for the log; empty: no more than the settlement's reason.
-        note: A word that the ledger counts beside a finish, such as `redirected`; empty: none.
+        note: What the ledger counts beside a finish, such as `redirected`; empty: none.
         items: How many items it has yielded under the page's own `id`.
         seeds: The page as each plan wants it that isn't left out; the first plan's first.
         leads_on: The page leads to further pages, or has yielded more than items under its own `id`.
@@ -116,7 +118,7 @@ class Visit:
         self.seeds = claimed.seeds
         self.lane = lane
         self.started = False
-        self.note = ""
+        self.note: Note | Literal[""] = ""
         self.why = ""
         self.items = 0
         self.leads_on = False
@@ -189,11 +191,11 @@ class Visit:
 
     # -- Parts and the end --------------------------------------------------------------------------------------------
 
-    def decide_outcome(self, operation: Operation, reason: str, amount_ms: int = 0) -> bool:
+    def decide_outcome(self, operation: Operation, reason: Reason, amount_ms: int = 0) -> bool:
         """Decides that the visit ends with anything but `finish`. Only the first call has an effect.
 
         Args:
-            reason: A word for the ledger.
+            reason: For the ledger.
             amount_ms: Delay until the next try, of `retry` and `postpone`.
 
         Returns:
@@ -241,11 +243,11 @@ class Visit:
         is_one_item = self.items == 1 and not self.leads_on and not self.has_gaps
         return self.claimed.delivered or (is_one_item and not self.note)
 
-    def release(self, reason: str = "stopped") -> None:
+    def release(self, reason: HandBack = reasons.STOPPED) -> None:
         """Ends the visit as if its seed had not been tried, whatever still runs for it; `reason` is for statistics."""
         self.end_at_once("release", reason)
 
-    def end_at_once(self, operation: Operation, reason: str, amount_ms: int = 0) -> None:
+    def end_at_once(self, operation: Operation, reason: Reason, amount_ms: int = 0) -> None:
         """Ends the visit without waiting for its parts, which have no effect any more.
 
         Its lane isn't told: whoever ends visits so has the lane go on, or releases it.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from redis.exceptions import RedisError
 
+from crawler.base import reasons
 from crawler.base.errors import HostBackoffError, SessionLostError
 from crawler.frontier.queue import HOST_BACKOFF, NO_TURN, OTHERS_FIRST
 from crawler.servers.redis_retry import until_redis_answers
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_POLL_SECONDS = 1.0  # longest delay between two tries for a turn: it may be released sooner than Redis said
 SHORT_POLL_SECONDS = 0.1  # likewise, while a turn of another host is held
-SURPLUS_TURN = Outcome("release", "surplus-turn")  # nothing was sent for the seed, which waits for a turn that counts
+SURPLUS_TURN = Outcome("release", reasons.SURPLUS_TURN)
 JITTER_SECONDS = (0.005, 0.05)  # added to each delay, so that visits that wait for one turn don't all try at once
 
 
