@@ -20,7 +20,7 @@ PYTEST := $(PYTEST_OF) auto
 TRUTH_PACKAGES := mediawiki dokuwiki wordpress wordpress-theme-twentytwentythree php-cli php-sqlite3 php-mysql php-xml \
     php-mbstring php-intl php-gd mariadb-server-core mariadb-client-core
 
-.PHONY: help install demo quick test deploy-test faults faults-together faults-alone ci times truth bench bench-million \
+.PHONY: help install demo quick test deploy-test faults faults-together faults-alone ci times reference truth bench bench-million \
     bench-frontier lint matrix lock clean
 
 help: ## list these targets
@@ -82,6 +82,16 @@ times: install $(DEPLOY_INSTALLED) ## record what the files of tests take (tests
 	@$(PYTEST) --record-times -m "not faults and not deploy"
 	@$(BIN)/python -m pytest --part deploy --record-times -m deploy
 	@$(MAKE) --no-print-directory faults FAULTS=short ARGS=--record-times
+
+# Of all that the code says already: keys of files, settings, an item's fields, metrics.
+reference: install ## write the pages, tables and schemas anew that are made from the code
+	@for kind in site plan; do \
+	    $(BIN)/scrapy $$kind reference > docs/$$kind-files.md && \
+	    $(BIN)/scrapy $$kind schema > crawler/$${kind}s/$$kind.schema.json || exit; \
+	done
+	@$(BIN)/scrapy settings --reference > docs/settings.md
+	@$(BIN)/scrapy items schema > crawler/base/item.schema.json
+	@PYTHONPATH=.:tests $(BIN)/python -m documents.tables
 
 truth: install ## real applications crawled, and every item compared with their own data, for a quarter of an hour
 	@npm=$$(command -v npm >/dev/null || echo npm); \

@@ -2,7 +2,7 @@
 
 A new setting is one entry here. Everything else follows from it: `NAME.of(settings)` reads it, typed and checked, from
 wherever operators put it (docs/settings.md says where, and which place wins); `check.py` refuses a wrong value, or a
-misspelt name, as a process starts; docs/settings.md has it after `scrapy settings --reference > docs/settings.md`.
+misspelt name, as a process starts; docs/settings.md has it after `make reference`.
 
 How the table is consumed: no settings module repeats it. A component asks `config.SESSION_SECONDS.of(settings)`, which
 needs nothing to be set. What Scrapy's own components read of it by themselves (FILES_STORE, DOWNLOAD_TIMEOUT ...) has

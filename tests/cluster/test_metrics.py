@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from commands.conftest import content_seed
@@ -12,12 +10,11 @@ from commands.test_nodes import add_worker
 
 from crawler.cluster import metrics as module
 from crawler.cluster.metrics import metrics
-from crawler.cluster.overview import RedisOverview, read_overview
+from crawler.cluster.overview import read_overview
 from crawler.servers.redis import redis_sync
 from crawler.telemetry import history
-from crawler.telemetry.exposition import TOTAL, exposition
+from crawler.telemetry.exposition import exposition
 
-ROOT = Path(__file__).parents[2]
 SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? (\S+)")
 
 
@@ -102,16 +99,3 @@ async def test_a_name_that_would_act_does_not(operator, add):
     _content_type, text = exposition(metrics(await read_overview(operator)))
     assert all(line.startswith("#") or SAMPLE.fullmatch(line) for line in text.decode().splitlines())
     assert b"\x1b" not in text
-
-
-async def test_the_page_on_metrics_lists_them_all(operator, fail, add):
-    await fail("http-404", content_seed(1))
-    await add_worker(operator, "a-node:10:1:x", sinks_down=["kafka"])
-    add(**{"status:200": 1, "failed:a": 1, "retried:a": 1, "site:news:finished": 1})
-    rows = [
-        f"| `{one.name}{TOTAL * (one.kind == 'counter')}` | {one.kind} "
-        f"| {' '.join(f'`{label}`' for label in one.samples[0][0])} | {one.about} |"
-        for one in metrics(replace(await read_overview(operator), redis=[RedisOverview("redis", 1, 2, saves=True)]))
-    ]
-    text = (ROOT / "docs" / "metrics.md").read_text("utf-8")
-    assert [line for line in text.splitlines() if line.startswith("| `headroom_")] == rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import threading
@@ -85,10 +84,3 @@ def test_all_readers_find_what_a_crawl_delivered_and_the_further_plan(
         for script in (files, kafka, *mongo):
             shown = [line.strip() for line in lines_of(script, tmp_path, len(expected))]
             assert sorted(shown) == expected, script
-
-
-def test_every_field_is_shown_with_what_the_schema_says_of_it():
-    fields = json.loads((ROOT / "crawler/base/item.schema.json").read_text("utf-8"))["properties"]
-    text = PAGE.read_text("utf-8")
-    for name, field in fields.items():
-        assert f"| `{name}` | {field['description']} |\n" in text
