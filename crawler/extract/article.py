@@ -18,11 +18,12 @@ from crawler.extract.declared import first_text
 from crawler.extract.document import absolute
 from crawler.extract.evidence import LINKED_SHARE, BlockEvidence
 from crawler.extract.field_kinds import Fields
-from crawler.extract.heading import BESIDE_NAMES, read_title, site_names_of
+from crawler.extract.heading import read_title, site_names_of
 from crawler.extract.login import is_login
 from crawler.extract.main_text import likely_places, text_of
 from crawler.extract.markdown import markdown_of
-from crawler.extract.published import read_published
+from crawler.extract.properties import of_author, of_date, properties_of
+from crawler.extract.published import WrittenTimes, last_change, read_published
 from crawler.extract.weights import signs_of_type, weights
 
 if TYPE_CHECKING:
@@ -67,10 +68,13 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
         content, places = body, []
     if not content:
         raise ExtractError(reasons.NO_CONTENT, "the page has no text of its own")
-    title = read_title(page, evidence.texts, declared, whole, url)
+    title = read_title(evidence, declared, whole, url)
     lines = _lines_around(page, evidence, title.place, places)
-    author, author_sure = read_author(declared, lines, (title.words, *site_names_of(declared, url)))
-    published, published_sure = read_published(declared, lines, site, _language(document), url)
+    properties, change = properties_of(lines), last_change(evidence, places)
+    refused = (title.words, *site_names_of(declared, url))
+    author, author_sure = read_author(declared, lines, refused, of_author(properties), change)
+    times = WrittenTimes(lines, [*of_date(properties)], change)
+    published, published_sure = read_published(declared, times, site, _language(document), url)
     values = {
         "title": title.words,
         "author": author,
@@ -106,7 +110,7 @@ def _lines_around(page: PageBlocks, evidence: BlockEvidence, heading: int, place
         if words > MAX_WORDS_BEHIND:
             break
     lines += [page.blocks[place] for place in before]
-    return [block for block in lines if BESIDE_NAMES.isdisjoint(block.box.path)]
+    return [block for block in lines if not evidence.is_beside(block.box)]
 
 
 def _images(page: PageBlocks, evidence: BlockEvidence, places: list[int]) -> list[str]:

@@ -35,7 +35,7 @@ _SIGNED = (
     r"ver\u00f6ffentlicht|verfasst|publi\u00e9|\u00e9crit|escrito|publicado|scritto|geschreven)\s+)?"
 )
 _signed = re.compile(
-    rf"(?:^|[|\u00b7\u2022\u2013\u2014,\d]\s*)(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)(?P<name>\S.*)"
+    rf"(?:^|[|\u00b7\u2022\u2013\u2014,)\d]\s*)(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)(?P<name>\S.*)"
 ).search
 _label = re.compile(rf"^\W*(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)").sub
 # What ends a name: a date, a number, a sign between parts of a line, or words that lead to a date or a place.
@@ -58,13 +58,17 @@ _no_name = re.compile(
 ).search
 
 
-def read_author(declared: Declared, lines: Iterable[TextBlock], refused: Iterable[str]) -> tuple[str | None, Sureness]:
+def read_author(
+    declared: Declared, lines: Iterable[TextBlock], refused: Iterable[str], listed: Iterable[str], change: str
+) -> tuple[str | None, Sureness]:
     """Returns the names of authors, None if none are found, and how sure they are.
 
     Args:
         declared: What the page declares.
         lines: The blocks around its title.
         refused: What is no name on this page: its title, and what its site is called.
+        listed: What its lists of properties say of it.
+        change: Its line on its last change; empty for none.
     """
     others = frozenset(map(folded, refused))
     lines = [*lines]
@@ -79,9 +83,11 @@ def read_author(declared: Declared, lines: Iterable[TextBlock], refused: Iterabl
     if names := sound(declared.all_metas.get(_CITATION, [])[:MAX_NAMES]):
         return names, "exact"
     for found in chain(
+        ([name] for name in listed),
         ([name] for name in _signatures(lines)),
         ([name] for name in _marked(lines, _is_named)),
         ([declared.metas.get(name, "")] for name in _METAS),
+        [[signed["name"]] if (signed := _signed(change)) else []],
     ):
         if names := sound(found):
             return names, "guess"

@@ -27,6 +27,7 @@ MAX_NODES = 600_000  # elements and texts, 1.5 us each; the standard of HTML, on
 MAX_NAMES_OF_ELEMENT, MAX_NAMES_ABOVE = 12, 64  # that are looked at: of one element, and of all around it
 MIN_NAME, MAX_NAME = 3, 19  # letters of one
 MAX_CLASS_CHARACTERS = 300  # of an attribute; utility frameworks need as many
+_CELLS = frozenset({"td", "th"})
 _NO_NAMES: frozenset[str] = frozenset()
 _name_parts = re.compile(r"[a-z]+").findall
 _camel = re.compile(r"(?<=[a-z])(?=[A-Z])").sub
@@ -166,6 +167,9 @@ class _Walk:
                         children = iter(())
                         break
                 else:
+                    if child_tag in _CELLS and self._parts:
+                        self._parts.append("\t")
+                        self._width += 1
                     links += child_tag == "a"
                     inline = self._width, child
                 children = iter([*child])  # faster than to ask for one at a time

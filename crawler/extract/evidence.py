@@ -11,6 +11,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from crawler.extract.blocks import names_in
+
 if TYPE_CHECKING:
     from crawler.extract.blocks import Box, PageBlocks
 
@@ -24,6 +26,13 @@ BIG_LEVEL = 14  # logarithm of the words of a big box: 96
 MAX_KEY_CHARACTERS = 40  # of a block that is known by its whole text, such as "Read more"
 MAX_COUNTED = 7  # commas in a block, that are told apart
 MAX_DEPTHS = 15  # pairs of boxes around a block, likewise
+BIG_SHARE = 0.5  # of the words of a page, in a box that isn't beside its text
+# Words of the boxes in which a page tells of other pages, or of its site.
+_BESIDE = frozenset(
+    """<aside> <nav> <footer> aside nav navbar navigation menu sidebar footer related recommended breadcrumb breadcrumbs
+    cookie cookies consent modal popup newsletter widget comment comments""".split()
+)
+_BESIDE_TAGS = frozenset({"<aside>", "<footer>"})  # which may as well say within an article whose it is
 _TAGS = {
     tag: place
     for place, tag in enumerate(
@@ -76,6 +85,21 @@ class BlockEvidence:
     def words_in(self, box: Box) -> int:
         """Returns how many words a box has."""
         return self._sum_words[box.end] - self._sum_words[box.first]
+
+    def is_beside(self, box: Box) -> bool:
+        """Returns whether a box tells of other pages or of the site.
+
+        The names of a big box, such as `has-sidebar` of the whole page, say nothing of what stands in it.
+        """
+        around: Box | None = box
+        while around is not None and self.words_in(around) <= BIG_SHARE * self.total:
+            element = around.element
+            own = names_in(around.tag, around.kind[1], element.attr("id") or "", element.attr("role") or "")
+            beside = own & _BESIDE
+            if beside and not ("<article>" in around.path and beside <= _BESIDE_TAGS):
+                return True
+            around = around.parent
+        return False
 
     def share_linked(self, place: int) -> float:
         """Returns which part of the text of a block is in links."""

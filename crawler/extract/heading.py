@@ -11,27 +11,23 @@ from crawler.base import text
 from crawler.extract.declared import first_text, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from crawler.base.item import Sureness
-    from crawler.extract.blocks import PageBlocks
     from crawler.extract.declared import Declared
+    from crawler.extract.evidence import BlockEvidence
 
 MAX_CHARACTERS = 300  # of a title
 MAX_HEADINGS = 50  # that are looked at
 MIN_FOLDED = 2  # letters and digits of a title
 MIN_SHARE = 0.5  # of a declared title, that a heading within it has
 _HEADINGS = ("h1", "h2", "h3")
-# Words of the boxes in which a page tells of other pages, or of its site.
-BESIDE_NAMES = frozenset(
-    """<aside> <nav> <footer> aside nav navbar navigation menu sidebar footer related recommended breadcrumb breadcrumbs
-    cookie cookies consent modal popup newsletter widget comment comments""".split()
-)
 # Titles that no page has: what systems call a kind of page, or what is there when something is missing.
 _NO_TITLES = frozenset(
     """detail details home homepage index untitled blog news page article loading error notfound 404 startseite accueil
     document untitleddocument newpage search menu undefined null""".split()
 )
+_words = re.compile(r"[\u3040-\u9fff\uac00-\ud7a3]|[^\W\u3040-\u9fff\uac00-\ud7a3]+").findall
 _separators = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022:\u00bb\u00ab/]+\s+|\s+::\s+|\s*[|\u00bb]\s*|_(?=\D)")
 _looks_like_domain = re.compile(r"(?:https?://)?(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?", re.IGNORECASE).fullmatch
 
@@ -51,12 +47,11 @@ class Title:
     place: int = -1
 
 
-def read_title(page: PageBlocks, texts: Sequence[str], declared: Declared, whole: str, url: str) -> Title:
+def read_title(evidence: BlockEvidence, declared: Declared, whole: str, url: str) -> Title:
     """Returns the title of a page.
 
     Args:
-        page: Its blocks.
-        texts: Of these, on one line each.
+        evidence: That on its blocks.
         declared: What it declares.
         whole: Its `<title>`.
         url: Its address.
@@ -69,8 +64,11 @@ def read_title(page: PageBlocks, texts: Sequence[str], declared: Declared, whole
         for title in (_clean(declared, one) for one in (headline, declared.metas.get("og:title", ""), whole))
         if _is_own(title, site_names)
     ]
-    headings = [*_headings(page, texts)]
+    headings = [*_headings(evidence)]
     own = [(place, tag, words) for place, tag, words in headings if _is_own(words, site_names)]
+    within = [heading for heading in own if not _is_of_banner(evidence, heading[0])]
+    if any(tag == "h1" for _, tag, _ in within):
+        own = within
     for wanted in ("h1", None):  # a smaller heading is one only where no large one is told
         for place, tag, words in own:
             if tag == (wanted or tag) and any(_is_part(words, title) for title in told):
@@ -78,7 +76,7 @@ def read_title(page: PageBlocks, texts: Sequence[str], declared: Declared, whole
     first = [(place, words) for place, tag, words in own if tag == "h1"]
     if headline and told and told[0] == _clean(declared, headline):
         return Title(told[0], "exact", first[0][0] if first else -1)
-    if len(first) == 1 and not told:
+    if len(first) == 1 and (not told or (told == [whole] and not _share_words(first[0][1], whole))):
         return Title(first[0][1], "guess", first[0][0])
     for title in told:
         words = _without_site(title, site_names, whole)
@@ -87,17 +85,23 @@ def read_title(page: PageBlocks, texts: Sequence[str], declared: Declared, whole
     return Title(first[0][1], "guess", first[0][0]) if first else Title(whole, "guess")
 
 
-def _headings(page: PageBlocks, texts: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+def _headings(evidence: BlockEvidence) -> Iterator[tuple[int, str, str]]:
     """Yields the headings of a page that may be its title: place, tag and words."""
     count = 0
-    for place, block in enumerate(page.blocks):
-        if block.tag in _HEADINGS and BESIDE_NAMES.isdisjoint(block.box.path):
+    for place, block in enumerate(evidence.page.blocks):
+        if block.tag in _HEADINGS and not evidence.is_beside(block.box):
             count += 1
             if count > MAX_HEADINGS:
                 return
-            words = text.line(texts[place])
+            words = text.line(evidence.texts[place])
             if len(words) <= MAX_CHARACTERS:
                 yield place, block.tag, words
+
+
+def _is_of_banner(evidence: BlockEvidence, place: int) -> bool:
+    """Returns whether a heading stands above what is the page's own, where a site says what it is called."""
+    path = evidence.page.blocks[place].box.path
+    return "<header>" in path and path.isdisjoint(("<article>", "<main>", "main"))
 
 
 def _clean(declared: Declared, written: str) -> str:
@@ -122,6 +126,11 @@ def _is_part(heading: str, title: str) -> bool:
     own, told = folded(heading), folded(title)
     is_within = own in told and _stands_alone(heading, title)
     return own == told or is_within or (told in own and len(told) >= MIN_SHARE * len(own))
+
+
+def _share_words(heading: str, title: str) -> bool:
+    """Returns whether a heading and a title have a word in common; one of an application is on each page the same."""
+    return not {*_words(heading.casefold())}.isdisjoint(_words(title.casefold()))
 
 
 def _stands_alone(heading: str, title: str) -> bool:

@@ -7,21 +7,28 @@ was published, the time of its last change counts, as a guess: wikis say no othe
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.declared import first_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
+
+    from turbohtml import Element
 
     from crawler.base.item import Sureness
     from crawler.extract.blocks import TextBlock
     from crawler.extract.declared import Declared
+    from crawler.extract.evidence import BlockEvidence
     from crawler.sites import Site
 
 MAX_CHARACTERS = 100  # of a place for a date
+MAX_ADDRESS_CHARACTERS = 500  # of a link, that may name an instant
+MAX_CHANGE_CHARACTERS = 200  # of a line on the last change
 MAX_DATES = 30  # places that are looked at, since to read a date in words takes 0.1 ms
 AHEAD = timedelta(days=1)  # a page of a place where it is tomorrow; a later date isn't that of a publication
 
@@ -42,54 +49,108 @@ _has_zone = re.compile(
 _in_line = re.compile(
     r"""(?:\d{4}[-/.\u5e74]\s?\d{1,2}[-/.\u6708]\s?\d{1,2}\u65e5?|\d{1,2}[./]\d{1,2}[./]\d{4}
     |\d{1,2}(?:st|nd|rd|th|\.)?\s(?:de\s)?[^\W\d_]{3,10}\.?,?\s(?:de\s)?\d{4}|[^\W\d_]{3,10}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s\d{4})
-    (?:,?\s(?:at\s|um\s|\u00e0\s)?\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\b\.?)?(?:\s?(?:UTC|GMT|Z|[+-]\d\d:?\d\d))?)?""",
+    (?:(?:,?\s(?:at\s|um\s|\u00e0\s)?|T)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s?[ap]\.?m\b\.?)?(?:\s?(?:UTC|GMT|Z|[+-]\d\d:?\d\d))?)?""",
     re.IGNORECASE | re.VERBOSE,
 ).search
+_instant_in = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)").search
+# A line on the change of a whole page; one of a part, or of what the text tells, doesn't begin so.
+_says_change = re.compile(
+    r"^\W*(?:(?:this|the|page|article|document|was|diese|seite|wurde)\s+){0,4}(?:last|latest|most\srecent|zuletzt)"
+    r"[\s-]+(?:am\s)?(?:modif|updat|edit|chang|revis|bearbeitet|ge\u00e4ndert|aktualisiert|\d)",
+    re.IGNORECASE,
+).match
+_named_for_time = re.compile(r"date|time|publish|posted|created", re.IGNORECASE).search
 _in_address = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/_-]|$)").search
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenTimes:
+    """Where the text of a page may say when it was published.
+
+    Attributes:
+        lines: The blocks around its title, the nearest first.
+        listed: What its lists of properties say of it.
+        change: Its line on its last change; empty for none.
+    """
+
+    lines: Sequence[TextBlock]
+    listed: Sequence[str]
+    change: str
+
+
 def read_published(
-    declared: Declared, lines: Iterable[TextBlock], site: Site, language: str, url: str
+    declared: Declared, written: WrittenTimes, site: Site, language: str, url: str
 ) -> tuple[str | None, Sureness]:
     """Returns when a page was published as UTC, None if that isn't found, and how sure it is.
 
     Args:
         declared: What it declares.
-        lines: The blocks around its title, the nearest first.
+        written: Where its text may say so.
         site: Whose dates it has.
         language: BCP 47 tag of the page; empty if it names none.
         url: Its address.
     """
     latest = datetime.now(UTC) + AHEAD
-    for words, sure in _candidates(declared, [*lines], url):
+    for words, sure in _candidates(declared, written, url):
         instant = to_utc(words, site.zone, language=language) if 0 < len(words) <= MAX_CHARACTERS else None
         if instant is not None and datetime.fromisoformat(instant) <= latest:
             return str(instant), _sureness(words, instant, sure, knows_zone=site.timezone != "UTC")
     return None, "guess"
 
 
-def _candidates(declared: Declared, lines: list[TextBlock], url: str) -> Iterator[tuple[str, Sureness]]:
+def last_change(evidence: BlockEvidence, places: Sequence[int]) -> str:
+    """Returns the only line outside of a page's text that says when it was changed; empty for none, or several."""
+    own = frozenset(places)
+    lines = {
+        line
+        for place, (block, line) in enumerate(zip(evidence.page.blocks, evidence.texts, strict=True))
+        if len(line) <= MAX_CHANGE_CHARACTERS
+        and _says_change(line)
+        and _in_line(line)
+        and (place not in own or evidence.is_beside(block.box))
+    }
+    return lines.pop() if len(lines) == 1 else ""
+
+
+def _candidates(declared: Declared, written: WrittenTimes, url: str) -> Iterator[tuple[str, Sureness]]:
     own = declared.article, declared.web_page
     yield from ((first_text(one.get(name)), "exact") for one in own for name in _PUBLISHED)
     yield from ((declared.metas.get(name, ""), "exact") for name in _METAS)
-    marked = [*_marked(lines)][:MAX_DATES]
+    marked = [*_marked(written.lines)][:MAX_DATES]
     yield from ((words, "exact") for words, is_later in marked if not is_later)
-    written = [(found[0], _is_later(line) is not None) for line in map(_line, lines) if (found := _in_line(line))]
-    yield from ((words, "guess") for words, is_later in written[:MAX_DATES] if not is_later)
+    yield from ((words, "exact") for words in written.listed)
+    lines = map(_line, written.lines)
+    in_words = [(found[0], _is_later(line) is not None) for line in lines if (found := _in_line(line))][:MAX_DATES]
+    yield from ((words, "guess") for words, is_later in in_words if not is_later)
     if found := _in_address(url):
         yield "-".join(found.groups()), "guess"
     yield from ((first_text(one.get("dateModified")), "guess") for one in own)
-    yield from ((words, "guess") for words, is_later in (*marked, *written[:MAX_DATES]) if is_later)
+    yield from ((words, "guess") for words, is_later in (*marked, *in_words) if is_later)
+    if found := _in_line(written.change):
+        yield found[0], "guess"
 
 
-def _marked(lines: list[TextBlock]) -> Iterator[tuple[str, bool]]:
+def _marked(lines: Sequence[TextBlock]) -> Iterator[tuple[str, bool]]:
     """Yields the times in some lines that are marked as such, and whether each tells of a change."""
     for block in lines:
         boxes = [(0, len(block.text), around.element) for around in (block.box, block.box.parent) if around is not None]
         for begin, _end, element in (*block.inline, *boxes):
-            if words := element.attr("datetime") or (element.attr("content") if element.attr("itemprop") else ""):
+            if words := _marking(element):
                 around = f"{block.text[max(0, begin - 30) : begin]} {element.attr('class')} {element.attr('itemprop')}"
                 yield words, _is_later(around) is not None
+
+
+def _marking(element: Element) -> str:
+    """Returns the time that an element has for programs, or of which it shows a part alone; empty for none."""
+    if words := element.attr("datetime") or (element.attr("content") if element.attr("itemprop") else ""):
+        return words
+    title = element.attr("title") or ""
+    is_named = element.tag == "abbr" or _named_for_time(element.attr("class") or "") is not None
+    if is_named and len(title) <= MAX_CHARACTERS and (_instant_in(title) or _in_line(title)):
+        return title
+    address = (element.attr("href") or "")[:MAX_ADDRESS_CHARACTERS] if element.tag == "a" else ""
+    linked = _instant_in(unquote(address)) if "?" in address else None  # as `3 days ago` links to that time in a log
+    return linked[0] if linked is not None else ""
 
 
 def _line(block: TextBlock) -> str:

@@ -3,12 +3,15 @@
 Whole pages of real applications are saved in `tests/sites/pages/web`.
 """
 
+from pathlib import Path
+
 import pytest
 from extract.pages import BASE, html
 
 from crawler import extract, sites
 
 WEB = sites.load("web")
+APPLICATIONS = Path(__file__).parent / "applications"
 STORY = "".join(
     f"<p>The flood took bridge number {n} at Wulong and the road behind it, people say.</p>" for n in range(9)
 )
@@ -249,3 +252,20 @@ def test_the_text_may_be_wanted_as_markdown():
     assert "## What to do on such a day in the town" in found.markdown
     assert f"- Call the [people of the town](<{BASE}/help>) who know" in found.markdown
     assert "- Leave `the_house` by" in found.markdown
+
+
+@pytest.mark.parametrize(
+    ("application", "title", "author", "published", "sure"),
+    [
+        ("pelican", "Flood in Wulong", "Li Wei", "2026-11-03T02:00:00Z", "exact"),
+        ("datasette", "articles: 3", "Li Wei", "2026-11-03T02:00:00Z", "exact"),
+        ("trac", "Flood in Wulong", "Li Wei", "2026-11-03T02:00:00Z", "exact"),
+        ("fossil", "Flood in Wulong", "Li Wei", "2026-11-03T02:00:00Z", "guess"),  # nobody says where the clock hangs
+        ("wiki", "Flood in Wulong", "Li Wei", "2026-11-03T02:00:00Z", "guess"),  # it was changed then
+    ],
+)
+def test_pages_like_those_of_applications_say_by_whom_and_when(application, title, author, published, sure):
+    found = extract.fields(html((APPLICATIONS / f"{application}.html").read_bytes()), WEB)
+    assert (found.title, found.author, found.published) == (title, author, published)
+    assert found.sureness["published"] == sure
+    assert "bridge number 7 at Wulong" in found.content
