@@ -8,6 +8,7 @@ out.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from crawler.base import reasons, text
@@ -16,7 +17,7 @@ from crawler.extract.author import read_author
 from crawler.extract.blocks import blocks_of
 from crawler.extract.declared import first_text
 from crawler.extract.document import absolute
-from crawler.extract.evidence import LINKED_SHARE, BlockEvidence
+from crawler.extract.evidence import LINKED_SHARE, LONG_WORDS, BlockEvidence
 from crawler.extract.field_kinds import Fields
 from crawler.extract.heading import read_title, site_names_of
 from crawler.extract.login import is_login
@@ -37,7 +38,9 @@ MAX_IMAGES = 100
 OWN_SHARE = 0.5  # of the words of a box with an image, that are the page's text
 DECLARED_TIMES = 2  # as many words as were found, that a page declares of its text, if most of that isn't on it
 MAX_LINES_BEFORE, MAX_LINES_BEHIND = 8, 14  # the heading, that may say who wrote a page and when
+MAX_LINES_BELOW = 8  # the text, likewise
 MAX_WORDS_BEHIND = 60  # likewise
+_OWN = frozenset({"<article>", "<main>"})  # boxes whose last lines may say whose they are
 _SOURCES = ("src", "data-src", "data-original", "data-lazy-src")
 _SOURCE_SETS = ("srcset", "data-srcset")
 
@@ -97,7 +100,10 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
 
 
 def _lines_around(page: PageBlocks, evidence: BlockEvidence, heading: int, places: list[int]) -> list[TextBlock]:
-    """Returns the short blocks around the heading of a page, those behind it first; without one, around its text."""
+    """Returns the short blocks around the heading of a page, those behind it first; without one, around its text.
+
+    The last ones are those below its text, where many pages say so instead.
+    """
     start = heading + 1 if heading >= 0 else places[0] if places else 0
     behind = range(start, min(len(page.blocks), start + MAX_LINES_BEHIND))
     last_before = heading - 1 if heading >= 0 else start - 1
@@ -109,7 +115,12 @@ def _lines_around(page: PageBlocks, evidence: BlockEvidence, heading: int, place
         words += evidence.counts[place] if evidence.share_linked(place) < LINKED_SHARE else 0
         if words > MAX_WORDS_BEHIND:
             break
-    lines += [page.blocks[place] for place in before]
+    last = next((place for place in reversed(places) if evidence.counts[place] >= LONG_WORDS), len(page.blocks))
+    below = takewhile(
+        lambda place: evidence.counts[place] < LONG_WORDS and not _OWN.isdisjoint(page.blocks[place].box.path),
+        range(max(last, start + len(lines) - 1) + 1, min(len(page.blocks), last + 1 + MAX_LINES_BELOW)),
+    )
+    lines += [page.blocks[place] for place in (*before, *below)]
     return [block for block in lines if not evidence.is_beside(block.box)]
 
 

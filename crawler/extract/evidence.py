@@ -32,7 +32,7 @@ _BESIDE = frozenset(
     """<aside> <nav> <footer> aside nav navbar navigation menu sidebar footer related recommended breadcrumb breadcrumbs
     cookie cookies consent modal popup newsletter widget comment comments""".split()
 )
-_BESIDE_TAGS = frozenset({"<aside>", "<footer>"})  # which may as well say within an article whose it is
+_BESIDE_TAGS = frozenset({"<aside>", "<footer>", "footer"})  # which may as well say within an article whose it is
 _TAGS = {
     tag: place
     for place, tag in enumerate(
@@ -94,7 +94,8 @@ class BlockEvidence:
         around: Box | None = box
         while around is not None and self.words_in(around) <= BIG_SHARE * self.total:
             element = around.element
-            own = names_in(around.tag, around.kind[1], element.attr("id") or "", element.attr("role") or "")
+            named = f"{around.kind[1]} {element.attr('itemprop') or ''}"
+            own = names_in(around.tag, named, element.attr("id") or "", element.attr("role") or "")
             beside = own & _BESIDE
             if beside and not ("<article>" in around.path and beside <= _BESIDE_TAGS):
                 return True

@@ -55,10 +55,10 @@ _in_line = re.compile(
 _instant_in = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)").search
 # A line on the change of a whole page; one of a part, or of what the text tells, doesn't begin so.
 _says_change = re.compile(
-    r"^\W*(?:(?:this|the|page|article|document|was|diese|seite|wurde)\s+){0,4}(?:last|latest|most\srecent|zuletzt)"
+    r"(?:^|[|\u00b7\u2022])\W*(?:(?:this|the|page|article|document|was|diese|seite|wurde)\s+){0,4}(?:last|latest|most\srecent|zuletzt)"
     r"[\s-]+(?:am\s)?(?:modif|updat|edit|chang|revis|bearbeitet|ge\u00e4ndert|aktualisiert|\d)",
     re.IGNORECASE,
-).match
+).search
 _named_for_time = re.compile(r"date|time|publish|posted|created", re.IGNORECASE).search
 _in_address = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/_-]|$)").search
 
@@ -136,8 +136,10 @@ def _marked(lines: Sequence[TextBlock]) -> Iterator[tuple[str, bool]]:
         boxes = [(0, len(block.text), around.element) for around in (block.box, block.box.parent) if around is not None]
         for begin, _end, element in (*block.inline, *boxes):
             if words := _marking(element):
-                around = f"{block.text[max(0, begin - 30) : begin]} {element.attr('class')} {element.attr('itemprop')}"
-                yield words, _is_later(around) is not None
+                names = f"{element.attr('class')} {element.attr('itemprop')}".lower()
+                before = block.text[max(0, begin - 30) : begin]
+                is_named_for_change = _is_later(names) is not None and "publish" not in names
+                yield words, is_named_for_change or _is_later(before) is not None
 
 
 def _marking(element: Element) -> str:
