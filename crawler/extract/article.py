@@ -40,6 +40,7 @@ DECLARED_TIMES = 2  # as many words as were found, that a page declares of its t
 MAX_LINES_BEFORE, MAX_LINES_BEHIND = 8, 14  # the heading, that may say who wrote a page and when
 MAX_LINES_BELOW = 8  # the text, likewise
 MAX_WORDS_BEHIND = 60  # likewise
+_COUNTER_PIXELS = frozenset({"0", "1"})  # wide or high, as what only counts visits is
 _OWN = frozenset({"<article>", "<main>"})  # boxes whose last lines may say whose they are
 _SOURCES = ("src", "data-src", "data-original", "data-lazy-src")
 _SOURCE_SETS = ("srcset", "data-srcset")
@@ -144,7 +145,9 @@ def _images(page: PageBlocks, evidence: BlockEvidence, places: list[int]) -> lis
 
 
 def _source(image: Element) -> str:
-    """Returns the address of an image; of several that it may be loaded from, the last of the largest."""
+    """Returns the address of an image; of several that it may be loaded from, the last of the largest; empty: none."""
+    if not _COUNTER_PIXELS.isdisjoint((image.attr("width") or "", image.attr("height") or "")):
+        return ""
     plain = (image.attr(name) or "" for name in _SOURCES)
     listed = ((image.attr(name) or "").rpartition(", ")[2].partition(" ")[0] for name in _SOURCE_SETS)
     return next((source for source in (*plain, *listed) if source and not source.startswith("data:")), "")

@@ -94,4 +94,7 @@ def cell_around(block: TextBlock) -> Box | None:
 def _line_of(row: list[TextBlock]) -> str:
     if len(row) > 1:
         return "\t".join(text.line(block.text) for block in row)
+    cells = sorted((begin, end) for begin, end, element in row[0].inline if element.tag in _CELLS)
+    if len(cells) > 1:
+        return "\t".join(text.line(row[0].text[begin:end]) for begin, end in cells)
     return text.verbatim(row[0].text) if row[0].tag == "pre" else text.paragraphs(row[0].text)
