@@ -148,3 +148,6 @@ class _KnownSites(SiteCache):
     def __init__(self, worker: Worker, sites: Iterable[Site]) -> None:
         super().__init__(worker.claiming.registry, worker.events)
         self._known.update({site.name: site for site in sites})
+
+    async def load(self, names: set[str]) -> None:
+        """Does nothing: all are there, and there is no Redis that could have another."""

@@ -15,7 +15,7 @@ from scrapy.http import HtmlResponse
 
 from crawler import config
 from crawler.base import reasons
-from crawler.base.errors import HeadroomError, UnavailableError, UrlError
+from crawler.base.errors import HeadroomError, HostBackoffError, UnavailableError, UrlError
 from crawler.base.models import Claimed, Seed
 from crawler.base.redaction import without_credentials
 from crawler.base.urls import canonical, host, origin, redirect_target, split_route
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 PLAN = "check"  # stands for the plan of a seed that no plan has asked for
-TURN_SECONDS = 3_600.0  # longest wait for a turn: a host may ask to be left alone for so long
+TURN_SECONDS = 3_600.0  # longest wait for a turn: no delay of a site is longer
 # What a crawl with these settings refuses, and by which of them; all else is an error of the page or its host.
 REFUSALS = {
     reasons.BAD_URL: "bad-url",
@@ -150,6 +150,7 @@ class PageFetcher:
             HeadroomError: As `page`.
         """
         async with self._visit(self._seed(page.url, "content")) as visit:
+            visit.deadline.start(config.PAGE_SECONDS.of(self._crawler.settings))
             lane = visit.lane if host(url) == visit.lane.host else None
             meta = RequestState(Purpose(visit), lane).meta()
             return self._checked(fetched(await self._answer(Request(url, meta=meta, dont_filter=True))))
@@ -252,8 +253,11 @@ class PageFetcher:
     async def _visit(self, seed: Seed) -> AsyncIterator[Visit]:
         """Gives a visit of a seed, on a turn of its host, and ends it."""
         turns, lane = self._worker.turns, None
-        while lane is None:
-            lane, _wait_s = await turns.acquire_within(seed.host, seed.site, TURN_SECONDS)
+        try:
+            while lane is None:
+                lane, _wait_s = await turns.acquire_within(seed.host, seed.site, TURN_SECONDS)
+        except HostBackoffError as error:
+            raise UnavailableError(f"{seed.host} asks to be left alone for now ({error})") from error
         owner = self._worker.life.session.leases[lane.partition].owner
         claimed = Claimed(seed, seed.fingerprint, lane.partition, f"{owner}#0", lane.token, 0, 0, lane.delay_s)
         visit = Visit(claimed, lane, self._worker.events)

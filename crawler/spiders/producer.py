@@ -168,6 +168,9 @@ class ProducerSpider(FrontierSpider):
             await self.claiming.plans.load({seed.plan})
             if (record := self.claiming.plans.get(seed.plan)) is None:
                 raise UnavailableError(f"plan {seed.plan} can't be had, and with it the words to look for")
+            if record.edition < seed.edition:  # the word of the change is still on its way
+                self.claiming.plans.expire()
+                raise UnavailableError(f"plan {seed.plan} is known as it was before, with other words to look for")
             await self.claiming.sites.load(set(record.sites))
             sites = {name: site for name in record.sites if (site := self.claiming.sites.get(name)) is not None}
             try:

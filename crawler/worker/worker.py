@@ -158,7 +158,8 @@ class Worker:
         """Sends the settlements left, ends the session and disconnects. Does nothing if it isn't open."""
         if not self._tasks:
             return
-        await cancel(*self._tasks)
+        in_background, self._tasks = self._tasks, []
+        await cancel(*in_background)
         self.life.announce_stop()
         await self.start_lists.close()
         await self.rendering.close()
@@ -180,6 +181,6 @@ class Worker:
 
 
 def _renewal_timeout_s(settings: Mapping[str, Any]) -> float:
-    """Returns how long one renewal of a session may take: not longer than until the next, for others wait for it."""
+    """Returns how long one renewal of a session may take: until the next one is due, but half a second at least."""
     session_s = WorkerConfig.from_settings(settings).frontier.session_s
     return min(max(session_s / RENEWALS_PER_SESSION, MIN_RENEWAL_SECONDS), SOCKET_SECONDS)

@@ -116,7 +116,7 @@ class DefinitionCache(Generic[T]):
             self._known[name] = answer
             return True
         if name in self._known:
-            logger.error(log_events.SITE_DAMAGED, answer)
+            logger.error(log_events.SITE_DAMAGED if self._kind == "site" else log_events.PLAN_DAMAGED, answer)
         else:
             logger.error("%s", answer)
             self._current.discard(name)  # each seed asks for it: somebody may have submitted it
