@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import logging
 import os
 import signal
 import sys
@@ -77,6 +78,18 @@ def _collect(request):
             gc.collect()
     elif any(one.endswith(":ResourceWarning") for one in filters):
         gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was():
+    """Takes back what a test has done to the root logger, which the next one would be blamed for."""
+    level, handlers = logging.root.level, [*logging.root.handlers]
+    yield
+    logging.root.setLevel(level)
+    for handler in [*logging.root.handlers]:
+        if handler not in handlers and not type(handler).__module__.startswith("_pytest"):
+            logging.root.removeHandler(handler)
+            handler.close()
 
 
 @pytest.fixture(scope="session")

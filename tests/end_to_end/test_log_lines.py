@@ -11,7 +11,7 @@ from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_server import RESET, Host
 
 PAGES = 15  # of each host that fails
-LINE = re.compile(r"\[crawler\.worker\.failure_log\] INFO: (.*)")
+LINE = re.compile(r"\[crawler\.worker\.reports\.failure_log\] INFO: (.*)")
 GONE = [answer(b"gone", status=b"404 Not Found")]
 
 
