@@ -73,12 +73,33 @@ def test_the_next_page_is_another_page_of_the_same_host(link):
 
 
 def test_pages_of_an_item_are_joined():
-    one = Fields("T", None, None, "a", ("i1",), (), {"tags": ["x"], "n": 1}, "u2", missing=("author", "published"))
-    two = Fields("T2", "A", None, "b", ("i2", "i1"), ("v",), {"tags": ["y", "x"], "n": 2}, None, missing=("published",))
-    assert extract.join([one, two]) == Fields(
-        "T", "A", None, "a\nb", ("i1", "i2"), ("v",), {"tags": ["x", "y"], "n": 1}, None, missing=("published",)
+    first = Fields(
+        title="T",
+        content="a",
+        images=("i1",),
+        extra={"tags": ["x"], "n": 1},
+        next_page="u2",
+        missing=("author", "published"),
     )
-    assert extract.join([one]) is one
+    second = Fields(
+        title="T2",
+        author="A",
+        content="b",
+        images=("i2", "i1"),
+        videos=("v",),
+        extra={"tags": ["y", "x"], "n": 2},
+        missing=("published",),
+    )
+    assert extract.join([first, second]) == Fields(
+        title="T",
+        author="A",
+        content="a\nb",
+        images=("i1", "i2"),
+        videos=("v",),
+        extra={"tags": ["x", "y"], "n": 1},
+        missing=("published",),
+    )
+    assert extract.join([first]) is first
 
 
 def test_without_rules_what_is_usual_tells_the_article():
