@@ -7,12 +7,8 @@ import itertools
 from dataclasses import replace
 
 import pytest
-from frontier.driver import LONG_MS, content, ends, nav, turns
-from redis.exceptions import ConnectionError as RedisConnectionError
+from frontier.driver import LONG_MS, content, ends, turns
 from redis.exceptions import ResponseError
-
-from crawler.frontier import scripts
-from crawler.servers.redis_cluster import each_primary
 
 
 def urls(seeds):
@@ -44,38 +40,6 @@ async def test_free_turns_share_the_seeds_up_to_burst_each(frontier):
     assert (await frontier.claim("B")).seeds == []
 
 
-async def test_a_claim_never_takes_more_than_it_asked_for(frontier):
-    await frontier.polite(concurrency=2)
-    await frontier.offer(*(content(number, f"h{number % 3}.test") for number in range(30)))
-    assert len((await frontier.claim(max_seeds=5)).seeds) == 5
-    assert len((await frontier.claim(max_seeds=4)).seeds) == 4
-    assert await frontier.problems() == []
-
-
-async def test_two_sites_on_a_host_the_strictest_counts(frontier):
-    await frontier.polite("lax", delay_ms=10, concurrency=4, burst=10)
-    await frontier.polite("strict", delay_ms=700, concurrency=1, burst=3)
-    now = await frontier.now_ms()
-    for number in range(8):
-        await frontier.offer(content(number, site="strict" if number == 4 else "lax"), due_ms=now - 100 + number)
-    seeds = (await frontier.claim()).seeds
-    assert len({claimed.turn for claimed in seeds}) == 1
-    assert len(seeds) == 3
-    assert {claimed.delay_s for claimed in seeds} == {0.7}
-
-
-async def test_a_lowered_concurrency_counts_what_is_held_already(frontier):
-    await frontier.polite(concurrency=2, burst=1)
-    await frontier.offer(*(content(number) for number in range(6)))
-    seeds = (await frontier.claim()).seeds
-    assert len(seeds) == 2
-    await frontier.polite(concurrency=1, burst=1)
-    await frontier.settle("A", ends(seeds[:1]), turns(seeds[:1]))
-    assert (await frontier.claim()).seeds == []
-    await frontier.settle("A", ends(seeds[1:]), turns(seeds[1:]))
-    assert len((await frontier.claim()).seeds) == 1
-
-
 async def test_the_lock_keeps_a_second_claimant_off_and_dies_with_its_holder(frontier):
     await frontier.offer(content(1))
     await frontier.redis.set(frontier.key("lock"), "another", px=150)
@@ -88,12 +52,6 @@ async def test_the_lock_keeps_a_second_claimant_off_and_dies_with_its_holder(fro
 
     assert len(await frontier.until(free)) == 1
     assert not await frontier.redis.exists(frontier.key("lock"))
-
-
-async def test_frontiers_and_partitions_have_locks_of_their_own(frontier):
-    await frontier.offer(nav(1))
-    await frontier.redis.set(frontier.key("lock"), "another")
-    assert len((await frontier.claim(frontier="nav")).seeds) == 1
 
 
 async def test_many_claimants_at_once_share_without_overlap(frontier):
@@ -151,16 +109,6 @@ async def test_what_a_claim_reclaims_it_doesn_t_give_in_the_same_call(frontier):
     assert len((await frontier.claim("B", 500)).seeds) == 400
 
 
-async def test_a_stopped_plan_takes_but_a_part_of_a_claim(frontier):
-    stopped = (content(number, f"h{number}.test", plan="stopped") for number in range(400))
-    await frontier.offer(*stopped)
-    await frontier.mark("pause stopped")
-    assert (await frontier.claim(max_seeds=500)).wait_ms == 0
-    assert (await frontier.totals()).parked == 250
-    await frontier.claim(max_seeds=500)
-    assert (await frontier.totals()).parked == 400
-
-
 async def test_while_others_execute_the_next_look_is_at_their_deadline(frontier):
     await frontier.session("A", LONG_MS)
     await frontier.offer(content(1))
@@ -193,24 +141,6 @@ async def test_a_seed_without_a_url_that_can_be_asked_for_is_damaged(frontier, u
 # -- Paused and cancelled plans ---------------------------------------------------------------------------------------
 
 
-async def test_paused_seeds_are_parked_and_come_back(frontier):
-    await frontier.offer(content(1), content(2, plan="other"), content(3))
-    await frontier.mark("pause p")
-    assert urls((await frontier.claim()).seeds) == ["http://a.test/2"]
-    assert (await frontier.totals()).parked == 2
-    assert (await frontier.account()).difference == 0
-    assert await frontier.problems() == []
-    await frontier.mark()
-    keys = frontier.keys.partition(0).script_keys("content")
-    parked = [content(number).fingerprint for number in (1, 2, 3)]
-    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked[:2]]) == [1, 2]
-    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked]) == [1, 3]
-    assert await scripts.run(frontier.redis, "resume", keys, ["wake", *parked]) == [0, 3]
-    await frontier.lapse("A")
-    assert (await frontier.totals()).parked == 0
-    assert await frontier.problems() == []
-
-
 async def test_a_paused_host_does_not_hold_up_others(frontier):
     await frontier.offer(*(content(number, plan="paused") for number in range(60)))
     await frontier.offer(content(1, "b.test"))
@@ -220,72 +150,6 @@ async def test_a_paused_host_does_not_hold_up_others(frontier):
 
 
 # -- Answers that get lost --------------------------------------------------------------------------------------------
-
-
-async def test_what_a_claim_gave_whose_answer_was_lost_is_taken_back(frontier, losing):
-    await frontier.offer(content(1), content(2))
-    losing.update({"claim", "acquire_turn"})
-    with pytest.raises(RedisConnectionError):
-        await frontier.claim()
-    assert (await frontier.totals()).executing == 2  # and this worker will renew its session for days
-    losing.clear()
-    assert len((await frontier.claim()).seeds) == 2
-    assert await frontier.redis.scard(frontier.keys.partition(0).stem + ":turns:A") == 1
-    assert await frontier.problems() == []
-
-
-async def test_taking_back_spares_what_the_owner_knows_of(frontier, losing):
-    await frontier.polite(concurrency=2, burst=1)
-    await frontier.offer(content(1), content(2))
-    known = (await frontier.claim(max_seeds=1)).seeds
-    losing.update({"claim", "acquire_turn"})
-    with pytest.raises(RedisConnectionError):
-        await frontier.claim()
-    losing.clear()
-    assert await frontier.settle("A", ends(known), turns(known)) == (1, 0)
-    totals = await frontier.totals()
-    assert (totals.ready, totals.executing, totals.finished) == (1, 0, 1)
-
-
-async def test_a_turn_acquired_without_a_seed_is_taken_back_likewise(frontier, losing):
-    queue = frontier.queues["content"]
-    losing.update({"claim", "acquire_turn"})
-    with pytest.raises(RedisConnectionError):
-        await queue.acquire_turn("img.test", "s", "A")
-    losing.clear()
-    turn, _delay = await queue.acquire_turn("img.test", "s", "A")
-    assert turn > 0
-
-
-async def test_a_call_that_arrives_after_it_was_given_up_gives_nothing(frontier):
-    """A frozen Redis may read the new connection before the old one."""
-    await frontier.offer(content(1))
-    keys = frontier.keys.partition(0).script_keys("content")
-    late = 10**9  # as if the latest call were the lost one
-    await scripts.run(frontier.redis, "recall", keys, ["wake", "A", late, 0])
-    await frontier.redis.set(frontier.key("lock"), "token")
-    arguments = ["wake", "other", "token", "A", "A#lost", late, 10, 0]
-    state, _wait, _now, flat, _left = await scripts.run(frontier.redis, "claim", keys, arguments)
-    assert (state, flat) == (b"locked", [])
-    assert await scripts.run(frontier.redis, "acquire_turn", keys, ["A", "img.test", "s", late]) == [0, 0]
-    assert len((await frontier.claim("B")).seeds) == 1
-
-
-async def test_a_cancelled_claim_is_taken_back_too(frontier):
-    await frontier.offer(content(1))
-    for where in await each_primary(frontier.redis):
-        await frontier.redis.execute_command("CLIENT PAUSE", 100, **where)
-    task = asyncio.create_task(frontier.claim())
-    await asyncio.sleep(0.02)  # by now it has been sent; should it not, the test holds as well
-    task.cancel()
-    await asyncio.wait([task])
-    assert task.cancelled()
-
-    async def again():
-        return (await frontier.claim()).seeds
-
-    assert len(await frontier.until(again)) == 1
-    assert await frontier.problems() == []
 
 
 async def test_a_claim_that_junk_breaks_off_leaves_nothing_but_seeds(frontier):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
-from frontier.driver import FrontierDriver, content, ends, nav, turns
 from redis.crc import key_slot
 
 from crawler.frontier import keys
@@ -66,37 +63,3 @@ def test_a_host_can_t_leave_its_slot(host):
     part = Keys("t").partition(3)
     names = (part.turn(host), part.of("nav", "ready:") + host, part.sessions)
     assert len({key_slot(name.encode()) for name in names}) == 1
-
-
-async def test_a_whole_life_over_two_partitions_stays_in_two_slots(redis):
-    frontier = FrontierDriver(redis, 2)
-    await frontier.polite(delay_ms=5)
-    owners = itertools.cycle(["A", "B"])
-    for owner in ("A", "B", "C"):
-        await frontier.session(owner)
-    hosts = [f"host{number}.test" for number in range(12)]
-    await frontier.offer(*(content(number, host) for host in hosts for number in range(6)))
-    await frontier.offer(*(nav(number, host, interval_s=60) for host in hosts for number in range(3)))
-    for partition, kind in itertools.product(range(2), ("nav", "content")):
-        await frontier.claim("C", 20, frontier=kind, partition=partition)
-    await frontier.lapse("C")
-    await frontier.mark("pause nobody")
-    for partition, kind, operation in itertools.product(
-        range(2), ("nav", "content"), ("finish", "retry", "fail", "release")
-    ):
-        owner = next(owners)
-        seeds = (await frontier.claim(owner, 9, frontier=kind, partition=partition)).seeds
-        await frontier.settle(
-            owner, ends(seeds, operation, 50, "" if operation == "finish" else "x"), turns(seeds, 1, 2), kind, partition
-        )
-    await frontier.queues["content"].acquire_turn(hosts[0], "s", "A")
-
-    slots = {}
-    async for key in redis.scan_iter(count=1_000):
-        name = key.decode()
-        number = name[name.index("{") + 1 : name.index("}")]
-        slots.setdefault(number, set()).add(key_slot(key))
-    assert set(slots) == {"0", "1"}
-    assert all(len(found) == 1 for found in slots.values())
-    assert slots["0"] != slots["1"]
-    assert await frontier.problems() == []

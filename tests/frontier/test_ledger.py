@@ -44,12 +44,6 @@ async def test_every_state_is_counted(busy):
     assert await busy.problems() == []
 
 
-async def test_parked_seeds_count_as_ready(busy, redis):
-    assert (await busy.account("q")).ready == 1
-    assert await redis.zcard(busy.key("parked")) == 1
-    assert await busy.problems() == []
-
-
 async def test_one_plan_alone(busy, redis):
     assert set(await ledger.read(redis, busy.keys, 1, "q")) == {("q", "s")}
     assert await ledger.read(redis, busy.keys, 1, "none") == {}

@@ -74,21 +74,6 @@ async def test_format_2_becomes_format_3(old):
     assert len(said) == PARTS
 
 
-@pytest.mark.parametrize("parts", range(1, PARTS + 1))
-async def test_what_is_broken_off_goes_on_behind_the_parts_that_are_done(old, parts):
-    def break_off(_version, done, _parts):
-        if done == parts:
-            raise BrokenOffError
-
-    with pytest.raises(BrokenOffError):
-        await migrate(old, KEYS, PARTITIONS, break_off)
-    assert await version(old) == f"2-to-3 {parts}"
-    said = []
-    assert await migrate(old, KEYS, PARTITIONS, lambda _version, done, _parts: said.append(done)) == 2
-    assert said == list(range(parts + 1, PARTS + 1))
-    assert await look(old) == EXPECTED
-
-
 @pytest.mark.parametrize("partition", range(PARTITIONS))
 async def test_it_doesn_t_begin_while_a_worker_is_alive(old, partition):
     open_session = [KEYS.partition(partition).script_keys("nav"), ["open", "node:10:1:x", LONG_MS]]

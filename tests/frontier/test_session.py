@@ -29,22 +29,6 @@ from crawler.servers.redis import redis_sync
 # -- Reclaiming -------------------------------------------------------------------------------------------------------
 
 
-async def test_what_a_lapsed_session_held_is_claimed_by_the_next(frontier):
-    await frontier.offer(content(1))
-    await frontier.session("C")
-    assert len((await frontier.claim("C")).seeds) == 1
-    await frontier.session("C", 1, what="renew")
-
-    async def reclaimed():
-        return (await frontier.claim("A")).seeds
-
-    seeds = await frontier.until(reclaimed)
-    assert seeds[0].seed == content(1)
-    assert seeds[0].tries == 0  # a lapsed session costs no try
-    assert (await frontier.account()).notes == {"reclaimed": 1}
-    assert await frontier.problems() == []
-
-
 async def test_reclaiming_is_bounded_per_call_and_complete_after_several(frontier):
     await frontier.polite(burst=500)
     await frontier.offer(*(content(number, f"h{number % 3}.test") for number in range(450)))
@@ -91,33 +75,6 @@ async def test_dead_producers_don_t_hide_dead_consumers(frontier):
 # -- Renewing ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_late_renewal_succeeds_if_nobody_reclaimed(frontier):
-    await frontier.offer(content(1))
-    seeds = (await frontier.claim("A")).seeds
-    await frontier.lapse("A")
-    assert await frontier.session("A", what="renew")
-    assert (await frontier.claim("B")).seeds == []
-    assert await frontier.finish("A", seeds) == (1, 0)
-
-
-async def test_a_late_renewal_fails_if_somebody_did(frontier):
-    await frontier.offer(content(1))
-    seeds = (await frontier.claim("A")).seeds
-    await frontier.lapse("A")
-    await frontier.claim("B")
-    assert not await frontier.session("A", what="renew")
-    assert await frontier.finish("A", seeds) == (0, 1)
-
-
-async def test_a_session_with_seeds_doesn_t_end(frontier):
-    await frontier.offer(content(1))
-    seeds = (await frontier.claim("A")).seeds
-    assert not await frontier.session("A", what="end")
-    await frontier.finish("A", seeds)
-    assert await frontier.session("A", what="end")
-    assert (await frontier.claim("A")).state == "lapsed"
-
-
 # -- A Redis that was away, or whose clock was set ---------------------------------------------------------------------
 
 
@@ -135,30 +92,6 @@ async def test_after_an_outage_the_living_renew_before_anybody_takes_what_they_h
     assert await frontier.finish("A", seeds) == (1, 0)
     assert (await frontier.account()).notes == {}
     assert await frontier.problems() == []
-
-
-async def test_a_step_of_the_clock_takes_nothing_from_the_living(frontier, redis_clock):
-    """Half a session and a little: the claimant's own deadline is still ahead, another's is not."""
-    await frontier.offer(content(1))
-    seeds = (await frontier.claim("A")).seeds
-    redis_clock(LONG_MS * 2 // 5)
-    await frontier.session("B", what="renew")
-    redis_clock(LONG_MS * 21 // 20)  # A's deadline has passed, B's not
-    assert (await frontier.claim("B")).seeds == []
-    assert await frontier.session("A", what="renew")
-    assert await frontier.finish("A", seeds) == (1, 0)
-
-
-async def test_the_dead_are_spared_once(frontier, redis_clock):
-    await frontier.offer(content(1))
-    await frontier.claim("A")
-    claimed_after = []
-    for lives in range(1, 4):  # of workers that begin and die, one after the other
-        redis_clock(lives * LONG_MS * 9 // 10)
-        await frontier.session(f"C{lives}")
-        claimed_after.append(len((await frontier.claim(f"C{lives}")).seeds))
-    assert claimed_after == [0, 0, 1]
-    assert (await frontier.account()).notes == {"reclaimed": 1}
 
 
 # -- The thread -------------------------------------------------------------------------------------------------------

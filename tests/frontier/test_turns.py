@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from frontier.driver import LONG_MS, content, ends, nav, turns
+from frontier.driver import content, ends, nav, turns
 from waiting import PATIENCE_SECONDS
 
-from crawler.frontier import scripts
 from crawler.frontier.settlement import TurnRelease
 
 FAILED = {"failures": 1}  # what one failed request says of its host
@@ -47,18 +46,6 @@ async def release_turn(frontier, host, turn, owner="A", **options):
     await frontier.settle(owner, [], [TurnRelease(host, turn, **options)])
 
 
-async def test_a_held_turn_keeps_everybody_else_off(frontier):
-    await frontier.offer(content(1))
-    await frontier.offer(nav(1))
-    seeds = (await frontier.claim()).seeds
-    assert (await frontier.claim("B", frontier="nav")).seeds == []
-    assert (await acquire(frontier, owner="B"))[0] == 0
-    assert len(await held(frontier)) == 1
-    await frontier.finish("A", seeds)
-    assert len((await frontier.claim("B", frontier="nav")).seeds) == 1
-    assert len(await held(frontier)) == 1
-
-
 async def test_the_next_start_is_a_delay_after_the_last_also_for_others(frontier):
     await frontier.polite(delay_ms=10_000)
     await frontier.offer(content(1), content(2))
@@ -95,24 +82,6 @@ async def test_junk_among_a_host_s_turns_blocks_nobody(frontier, redis, field, j
     assert len((await frontier.claim()).seeds) == 1
 
 
-async def test_a_turn_that_was_not_used_may_start_at_once(frontier):
-    await frontier.polite(delay_ms=10_000)
-    await frontier.offer(content(1), content(2))
-    seeds = (await frontier.claim(max_seeds=1)).seeds
-    await frontier.settle("A", ends(seeds, "release"), turns(seeds))
-    assert len((await frontier.claim("B")).seeds) == 2
-
-
-async def test_each_turn_paces_itself(frontier):
-    await frontier.polite(delay_ms=10_000, concurrency=2, burst=1)
-    await frontier.offer(*(content(number) for number in range(4)))
-    seeds = (await frontier.claim()).seeds
-    await frontier.settle("A", ends(seeds[:1]), turns(seeds[:1], since_start_ms=11_000))
-    assert len((await frontier.claim("B")).seeds) == 1
-    await frontier.settle("A", ends(seeds[1:]), turns(seeds[1:], since_start_ms=0))
-    assert (await frontier.claim("B")).seeds == []
-
-
 async def test_all_that_a_claim_gives_of_a_host_keeps_the_delay_of_the_strictest_site(frontier):
     await frontier.polite("quick", concurrency=2, burst=1)
     await frontier.polite("slow", delay_ms=10_000, concurrency=2, burst=1)
@@ -128,21 +97,6 @@ async def crawl_delay(frontier, delay_ms, claimed):
     return surplus, wait_ms
 
 
-async def test_a_crawl_delay_leaves_a_host_one_turn(frontier):
-    await frontier.polite(concurrency=4, burst=2)
-    await frontier.offer(*(content(number) for number in range(12)))
-    (first,) = (await frontier.claim(max_seeds=1)).seeds
-    assert await crawl_delay(frontier, 5_000, first) == (0, 0)
-    assert (await frontier.claim("B")).seeds == []
-    assert (await frontier.claim("B", frontier="nav")).seeds == []
-    await frontier.settle("A", [], [TurnRelease("a.test", first.turn, since_start_ms=1_000)])
-    answer = await frontier.claim("B")
-    assert answer.seeds == []
-    assert 3_500 < answer.wait_ms <= 4_000
-    await frontier.queues["content"].drop_crawl_delay("a.test")
-    assert (await acquire(frontier))[1] == 0
-
-
 async def test_without_its_crawl_delay_a_host_is_looked_at_at_once(frontier):
     await frontier.polite(concurrency=2, burst=1)
     await frontier.offer(*(content(number) for number in range(3)))
@@ -154,22 +108,6 @@ async def test_without_its_crawl_delay_a_host_is_looked_at_at_once(frontier):
         await frontier.queues["content"].drop_crawl_delay("a.test")
         assert await messages(channel, 1) == [b"turn"]
     assert [claimed.seed for claimed in (await frontier.claim("B")).seeds] == [content(1)]
-
-
-async def test_turns_from_before_a_crawl_delay_are_used_one_after_the_other(frontier):
-    await frontier.polite(delay_ms=1_000, concurrency=4, burst=1)
-    await frontier.offer(*(content(number) for number in range(8)))
-    gone, first, second = (await frontier.claim("A", 3)).seeds
-    await frontier.settle("A", ends([gone]), turns([gone], since_start_ms=900))
-    assert await crawl_delay(frontier, 5_000, second) == (1, -1)
-    assert await crawl_delay(frontier, 5_000, first) == (1, 5_000)  # the other's request may be as late as now
-    await frontier.settle("A", ends([first]), turns([first], since_start_ms=500))
-    others, wait_ms = await crawl_delay(frontier, 5_000, second)
-    assert others == 0
-    assert 4_400 < wait_ms <= 4_500
-    await frontier.settle("A", ends([second], "release"), turns([second]))
-    assert 4_300 < (await acquire(frontier))[1] <= 4_500  # also on a turn that was used long ago, or never
-    assert 4_300 < (await frontier.claim("B")).wait_ms <= 4_500
 
 
 async def test_who_holds_other_turns_hears_of_a_crawl_delay_once(frontier):
@@ -213,22 +151,6 @@ async def test_a_crawl_delay_is_kept_though_nothing_is_known_of_the_host(frontie
     assert delay_ms == 5_000
     await release_turn(frontier, "a.test", token, since_start_ms=0)
     assert 4_900 < (await acquire(frontier))[1] <= 5_000
-
-
-async def test_with_all_turns_held_one_looks_again_in_a_while(frontier):
-    await frontier.offer(content(1), content(2))
-    await frontier.claim(max_seeds=1)
-    assert 14_000 < (await frontier.claim("B")).wait_ms <= 15_000
-
-
-async def test_a_host_that_asks_for_a_backoff_gets_it(frontier):
-    await frontier.polite(concurrency=4)
-    await frontier.offer(*(content(number) for number in range(8)))
-    seeds = (await frontier.claim(max_seeds=1)).seeds
-    await frontier.settle("A", ends(seeds, "retry", 0, "http-429"), turns(seeds, since_start_ms=0, backoff_ms=90_000))
-    answer = await frontier.claim("B")
-    assert answer.seeds == []
-    assert 80_000 < answer.wait_ms <= 90_000 or answer.wait_ms <= LONG_MS + 100
 
 
 async def level(frontier, host="a.test"):
@@ -305,13 +227,6 @@ async def test_requests_that_say_nothing_of_the_host_change_nothing(frontier):
     assert (await level(frontier), await wait_ms(frontier) <= 0) == (3, True)
 
 
-async def test_a_host_that_is_well_costs_one_small_field(frontier):
-    await frontier.offer(content(1), content(2))
-    seeds = (await frontier.claim()).seeds
-    await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=0, answers=2))
-    assert set(await frontier.redis.hgetall(frontier.keys.partition(0).turn("a.test"))) == {b"s", b"l", b"n1", b"g"}
-
-
 async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_frontiers(frontier):
     await frontier.polite(concurrency=8, burst=5)
     await frontier.offer(*(content(number) for number in range(30)))
@@ -347,8 +262,8 @@ async def test_what_was_under_way_when_the_level_rose_does_not_count(frontier):
     await frontier.offer(*(content(number) for number in range(9)))
     seeds = (await frontier.claim(max_seeds=3)).seeds
     await frontier.settle("A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=50, **FAILED))
-    await frontier.settle("A", ends(seeds[1:2], "retry"), turns(seeds[1:2], since_start_ms=60, **FAILED))
-    await frontier.settle("A", ends(seeds[2:]), turns(seeds[2:], since_start_ms=60, answers=4))
+    await frontier.settle("A", ends(seeds[1:2], "retry"), turns(seeds[1:2], since_start_ms=60_000, **FAILED))
+    await frontier.settle("A", ends(seeds[2:]), turns(seeds[2:], since_start_ms=60_000, answers=4))
     assert await level(frontier) == 1
 
 
@@ -378,38 +293,6 @@ async def test_a_host_can_be_reported_on_before_its_turn_is_released(frontier):
     await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=20))
     assert (await level(frontier), await held(frontier)) == (1, set())
     assert 900 < await wait_ms(frontier) <= 1_000
-
-
-async def test_a_turn_released_twice_frees_nobody_else_s(frontier):
-    """A settle whose answer was lost is sent again, when somebody else holds the turn by now."""
-    await frontier.offer(content(1), content(2))
-    first = (await frontier.claim(max_seeds=1)).seeds
-    await frontier.settle("A", ends(first), turns(first))
-    second = (await frontier.claim(max_seeds=1)).seeds
-    assert await frontier.settle("A", ends(first), turns(first)) == (0, 1)
-    assert await held(frontier) == {f"A {second[0].turn}".encode()}
-    assert (await frontier.claim("B")).seeds == []
-
-
-async def test_nobody_releases_what_another_holds(frontier):
-    await frontier.offer(content(1))
-    seeds = (await frontier.claim()).seeds
-    await frontier.settle("B", [], turns(seeds))
-    assert len(await held(frontier)) == 1
-
-
-async def test_turns_are_acquired_without_seeds(frontier):
-    await frontier.polite(delay_ms=3_000, concurrency=2)
-    first, delay_ms = await acquire(frontier, "img.test")
-    second, _delay = await acquire(frontier, "img.test", "B")
-    assert delay_ms == 3_000
-    assert len({first, second}) == 2
-    turn, wait_ms = await acquire(frontier, "img.test")
-    assert turn == 0
-    assert wait_ms > 0
-    await release_turn(frontier, "img.test", first)
-    assert (await acquire(frontier, "img.test"))[0] > 0
-    assert len(await held(frontier, "img.test")) == 2
 
 
 async def test_acquiring_a_turn_takes_a_session(frontier):
@@ -499,44 +382,11 @@ async def test_held_turns_never_expire_and_free_ones_do(frontier):
     assert await frontier.redis.ttl(turn_key) > 3_600
 
 
-async def test_a_lapsed_owner_s_turns_wait_a_delay_from_its_deadline(frontier):
-    await frontier.polite(delay_ms=5_000)
-    await frontier.session("C")
-    turn, _delay = await acquire(frontier, owner="C")
-    assert turn > 0
-    await frontier.offer(content(1))
-    now = await frontier.now_ms()
-    sessions = frontier.keys.partition(0).sessions
-    await frontier.redis.zadd(sessions, {"C": now - 1_000})
-    answer = await frontier.claim("A")
-    assert answer.seeds == []
-    assert 3_000 < answer.wait_ms <= 4_000
-    assert await held(frontier) == set()
-
-
-async def test_lapsed_holders_in_the_other_frontier_are_found_too(frontier):
-    """Nobody has to be alive in that frontier."""
-    await frontier.session("C")
-    await frontier.offer(nav(1))
-    await frontier.offer(content(1))
-    assert len((await frontier.claim("C", frontier="nav")).seeds) == 1
-    await frontier.lapse("C")
-    assert [claimed.seed for claimed in (await frontier.claim("A")).seeds] == [content(1)]
-
-
 async def test_a_damaged_politeness_is_the_default(frontier):
     await frontier.redis.hset(frontier.keys.partition(0).politeness, "s", "quick!")
     await frontier.offer(*(content(number) for number in range(20)))
     seeds = (await frontier.claim()).seeds
     assert (len(seeds), seeds[0].delay_s) == (10, 1)
-
-
-async def test_session_end_waits_for_turns(frontier):
-    turn, _delay = await acquire(frontier)
-    keys = frontier.keys.partition(0).script_keys("content")
-    assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) == 0
-    await release_turn(frontier, "a.test", turn)
-    assert await scripts.run(frontier.redis, "session", keys, ["end", "A", 0]) > 0
 
 
 @pytest.mark.alone
