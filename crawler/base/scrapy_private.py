@@ -12,13 +12,10 @@ The name, since which version it is as it is used here (2.11 stands for that and
     Crawler._create_engine                          2.11  puts in an engine of one's own: no setting names one
     ScrapyCommand._create_crawler                   2.18  warns of feeds that nothing exports; before, nothing does
     MiddlewareManager._mw_methods_requiring_spider  2.14  tells which middlewares still want the spider
-    DownloaderMiddlewareManager._process_exception  2.16  offers an error to the middlewares
     Scraper._scrape                                 2.13  is Scrapy's own way of a response
     Scraper._check_if_closing                       2.13  lets a closing spider end
     Spider._parse                                   2.11  only calls `parse`, unless a subclass has another
     DepthMiddleware._init_depth                     2.11  sets the depth that callbacks read
-    exceptions._InvalidOutput                       2.11  is raised by what a middleware answers wrongly
-    utils.defer._process_pending_io                 2.18  waits before an error is handled; before: _defer_sleep_async
     utils._download_handlers                        2.15  has what Scrapy's handlers do about limits and StopDownload
     utils.log._get_handler                          2.11  makes the log's handler: no setting names its formatter
     spidermiddlewares.metacopy                      2.18  (public) is one more middleware; before, there is none
@@ -30,10 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
 from scrapy.commands.runspider import _import_file
-from scrapy.core.downloader import Downloader
 from scrapy.core.engine import ExecutionEngine
-from scrapy.exceptions import _InvalidOutput as InvalidOutput
-from scrapy.utils import defer, log
+from scrapy.utils import log
 from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg
 
 if TYPE_CHECKING:
@@ -42,7 +37,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from scrapy.commands import ScrapyCommand
-    from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
     from scrapy.core.scraper import Scraper
     from scrapy.crawler import Crawler
     from scrapy.http import Request, Response
@@ -51,18 +45,15 @@ if TYPE_CHECKING:
     from scrapy.spidermiddlewares.depth import DepthMiddleware
     from twisted.python.failure import Failure
 
-__all__ = ["InvalidOutput", "check_stop_download", "get_maxsize_msg", "get_warnsize_msg"]  # and what is defined below
+__all__ = ["check_stop_download", "get_maxsize_msg", "get_warnsize_msg"]  # and what is defined below
 
-# Methods that `crawler/fast/engine.py` and `crawler/fast/downloader.py` override, or call on themselves.
-SUBCLASSED: dict[type, tuple[str, ...]] = {
-    ExecutionEngine: ("_start_scheduled_request",),
-    Downloader: ("_get_slot", "_enqueue_request", "_download", "_wait_for_download"),
-}
+# Methods that `crawler/fast/engine.py` overrides, or calls on itself.
+SUBCLASSED = ("_download", "_start_scheduled_request")
 
 
 def missing_methods() -> list[str]:
     """Returns which methods of `SUBCLASSED` this version of Scrapy doesn't have; overriding them would do nothing."""
-    return [f"{one.__name__}.{name}" for one, names in SUBCLASSED.items() for name in names if not hasattr(one, name)]
+    return [f"ExecutionEngine.{name}" for name in SUBCLASSED if not hasattr(ExecutionEngine, name)]
 
 
 # -- The engine --------------------------------------------------------------------------------------------------------
@@ -84,30 +75,13 @@ def replace_engine(crawler: Crawler, create: Callable[[], ExecutionEngine]) -> N
     crawler._create_engine = create  # type: ignore[method-assign]  # that is the purpose
 
 
-# -- Middlewares and downloader ----------------------------------------------------------------------------------------
+# -- Middlewares ----------------------------------------------------------------------------------------------------
 
 
 def methods_with_spider(manager: MiddlewareManager) -> set[Callable[..., Any]]:
     """Returns the methods of middlewares that still want the spider as an argument."""
     return manager._mw_methods_requiring_spider
 
-
-async def exception_processed(
-    manager: DownloaderMiddlewareManager, error: Exception, request: Request
-) -> Response | Request:
-    """Offers an error to each `process_exception`; returns what one answered.
-
-    Raises:
-        Exception: The error; no middleware has handled it.
-    """
-    return await manager._process_exception(error, request)
-
-
-def _pending_io() -> Callable[[], Any]:
-    return getattr(defer, "_process_pending_io", None) or defer._defer_sleep_async  # type: ignore[attr-defined,no-any-return]  # 2.17 and before
-
-
-process_pending_io = _pending_io()  # an async function: returns when the event loop has been through its sockets
 
 # -- The scraper and the spider ----------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """The Scrapy add-on that puts the parts of this package in the place of Scrapy's.
 
-By public settings, where the project's own settings don't say otherwise: DOWNLOADER (downloader.py), STATS_CLASS
-(stats.py), LOG_FORMATTER (logformatter.py), and in DOWNLOADER_MIDDLEWARES Scrapy's statistics (downloaderstats.py).
+By public settings, where the project's own settings don't say otherwise: STATS_CLASS (stats.py), LOG_FORMATTER
+(logformatter.py), and in DOWNLOADER_MIDDLEWARES Scrapy's statistics (downloaderstats.py).
 Components that are switched off are taken out of their settings (unused.py).
 
 By other means, since Scrapy has no setting for them: the crawler makes a `LeanEngine` (engine.py) and has `LeanSignals`
@@ -24,7 +24,6 @@ from scrapy.utils.reactor import is_asyncio_reactor_installed, is_reactor_instal
 from twisted.internet.asyncioreactor import AsyncioSelectorReactor
 
 from crawler.base import scrapy_private
-from crawler.fast.downloader import LeanDownloader
 from crawler.fast.downloaderstats import LeanDownloaderStats
 from crawler.fast.engine import LeanEngine
 from crawler.fast.logformatter import LeanLogFormatter
@@ -86,12 +85,8 @@ class FastEngine:
         if missing := scrapy_private.missing_methods():
             logger.warning("FAST_ENGINE: Scrapy has no %s any more; Scrapy's own engine runs", ", ".join(missing))
             raise NotConfigured
-        for name, part in (
-            ("DOWNLOADER", LeanDownloader),
-            ("STATS_CLASS", LeanStats),
-            ("LOG_FORMATTER", LeanLogFormatter),
-        ):
-            settings.set(name, part, "addon")
+        settings.set("STATS_CLASS", LeanStats, "addon")
+        settings.set("LOG_FORMATTER", LeanLogFormatter, "addon")
         _replace_downloader_stats(settings)
         leave_out_unused(settings)
         crawler = self._crawler

@@ -1,13 +1,11 @@
-"""Scrapy's engine with one asyncio task per request, from the download to the request's items.
+"""Scrapy's engine with one asyncio task per answer, from its callback to its items.
 
-Scrapy's own engine takes a request through some ten tasks, futures and Deferreds. Here a single task does the same
-steps in the same order. With the downloader and the signals of this package, a page costs 1,062 us of CPU instead of
-1,614 (`make bench ARGS='--only files,public'`; the figures are in benchmarks/README.md).
+Scrapy's own engine takes an answer through some ten tasks, futures and Deferreds. Here a single task does the same
+steps in the same order.
 
-What is replaced, privately, is the way of a scheduled request (`_start_scheduled_request`), the engine's
-`download_async`, and the way of a response through Scrapy's scraper. The latter only while every spider middleware
-just filters output: as soon as one processes input or exceptions, Scrapy's own way is taken. With a downloader other
-than this package's (the setting DOWNLOADER), Scrapy's own way is taken up to the response's outputs.
+What is replaced, privately, is what follows a download (`_start_scheduled_request`) and the way of a response through
+Scrapy's scraper. The latter only while every spider middleware just filters output: as soon as one processes input or
+exceptions, Scrapy's own way is taken.
 """
 
 from __future__ import annotations
@@ -33,7 +31,6 @@ from twisted.python.failure import Failure
 
 from crawler.base import scrapy_private
 from crawler.fast.cancellation import is_being_cancelled
-from crawler.fast.downloader import LeanDownloader
 from crawler.fast.outputs import process_outputs
 
 if TYPE_CHECKING:
@@ -57,7 +54,7 @@ scraper_logger = logging.getLogger("scrapy.core.scraper")
 
 
 class LeanEngine(ExecutionEngine):
-    """Scrapy's engine with one task per request."""
+    """Scrapy's engine with one task per answer."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -75,93 +72,48 @@ class LeanEngine(ExecutionEngine):
 
     async def download_async(self, request: Request) -> Response:
         """Returns the response to a request that bypasses the scheduler and the spider middlewares."""
-        if not isinstance(self.downloader, LeanDownloader):
-            return await super().download_async(request)
-        if self.spider is None:
-            raise RuntimeError(f"No open spider to crawl: {request}")
-        while True:
-            assert self._slot is not None
-            request = self._begin(request)
-            try:
-                result = await self._fetch(self.downloader, request)
-            finally:
-                self._slot.remove_request(request)
-            if isinstance(result, Response):
-                return result
-            request = result
+        return await super().download_async(self._apart(request))
 
     def _start_scheduled_request(self) -> bool:
         assert self._slot is not None
-        if not isinstance(self.downloader, LeanDownloader):  # it may count the requests under way in its own manner
-            return super()._start_scheduled_request()
         request = self._slot.scheduler.next_request()
         if request is None:
             self.signals.send_catch_log(signals.scheduler_empty)
             return False
-        request = self._begin(request)
-        self.downloader.active.add(request)  # before the task runs, since `needs_backout` counts active requests
-        task = asyncio.create_task(self._process(self.downloader, request))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        request = self._apart(request)
+        self._download(request).addBoth(self._downloaded, request)
         return True
 
-    def _begin(self, request: Request) -> Request:
-        """Returns the request that is counted as under way: a copy of one that is already.
+    def _apart(self, request: Request) -> Request:
+        """Returns a request, or a copy of one that is under way already.
 
         Scrapy keeps the requests under way in sets, and loses the answer to one that is in them twice.
         """
         assert self._slot is not None
-        if request in self._slot.inprogress:
-            request = request.copy()
-        self._slot.add_request(request)
-        return request
+        return request.copy() if request in self._slot.inprogress else request
 
-    async def _process(self, downloader: LeanDownloader, request: Request) -> None:
-        """Takes a scheduled request to its end."""
-        assert self._slot is not None
-        slot = self._slot
-        result: Response | Request | Failure
+    def _downloaded(self, result: Response | Request | Failure, request: Request) -> None:
+        if isinstance(result, Request):  # returned by a downloader middleware, for example a redirect
+            self._schedule_output(result)
+            self._end(request)
+        else:
+            task = asyncio.create_task(self._process(result, request))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _process(self, result: Response | Failure, request: Request) -> None:
+        """Takes a scheduled request from its download to its end."""
         try:
-            try:
-                result = await self._fetch(downloader, request)
-            except Exception:  # noqa: BLE001 -- any exception goes to the request's errback
-                result = _current_failure()
-            except asyncio.CancelledError:
-                if is_being_cancelled():
-                    raise
-                result = _current_failure()
-            if isinstance(result, Request):  # returned by a downloader middleware, for example a redirect
-                self.crawl(result)
-            else:
-                await self._scrape(result, request)
+            await self._scrape(result, request)
         except Exception:
             scrapy_logger.exception("Error while enqueuing scrape", extra={"spider": self.spider})
         finally:
-            slot.remove_request(request)
-            slot.nextcall.schedule()
+            self._end(request)
 
-    async def _fetch(self, downloader: LeanDownloader, request: Request) -> Response | Request:
-        """Downloads a request; logs and signals a response."""
+    def _end(self, request: Request) -> None:
         assert self._slot is not None
-        try:
-            result = await downloader.fetch_async(request)
-        finally:
-            self._slot.nextcall.schedule()
-        if isinstance(result, Response):
-            if result.request is None:
-                result.request = request
-            self._log_response(result)
-            self.signals.send_catch_log(
-                signal=signals.response_received, response=result, request=result.request, spider=self.spider
-            )
-        return result
-
-    def _log_response(self, response: Response) -> None:
-        assert response.request is not None
-        assert self.spider is not None
-        line = self.logformatter.crawled(response.request, response, self.spider)
-        if line is not None:
-            scrapy_logger.log(*logformatter_adapter(line), extra={"spider": self.spider})
+        self._slot.remove_request(request)
+        self._slot.nextcall.schedule()
 
     async def _scrape(self, result: Response | Failure, request: Request) -> None:
         """Runs the callback or errback and the item pipelines, counted in the scraper's slot as Scrapy counts them."""
@@ -243,7 +195,7 @@ class LeanEngine(ExecutionEngine):
                 scrapy_private.end_closing(scraper)
 
     def _schedule_output(self, request: Request) -> None:
-        """Schedules a request of a callback; one that can't be scheduled doesn't keep other outputs back."""
+        """Schedules a request; one that can't be scheduled keeps nothing else back."""
         try:
             self.crawl(request)
         except Exception:
@@ -303,7 +255,7 @@ class LeanEngine(ExecutionEngine):
 async def _engine_has_looked() -> None:
     """Returns when the engine has looked for the next request, as it does in Scrapy before a callback adds some.
 
-    `LeanEngine._fetch` has it look by a timer that is due at once: asyncio runs that behind the next step of each task.
+    The end of a download has it look by a timer that is due at once: asyncio runs that behind the next step of tasks.
     """
     for _ in range(2):
         await asyncio.sleep(0)

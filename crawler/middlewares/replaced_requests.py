@@ -21,38 +21,20 @@ if TYPE_CHECKING:
 def watch(downloader: Any) -> None:
     """Has the parts of visits end whose requests leave a downloader for good, with nobody to be called back."""
     fetch = downloader.fetch
-    fetch_async = getattr(downloader, "fetch_async", None)  # of crawler/fast/downloader.py
 
     def fetch_watched(request: Request, *spider: Any) -> Deferred[Response | Request]:
         fetched: Deferred[Response | Request] = fetch(request, *spider)
         return fetched.addBoth(_note, request)
 
     downloader.fetch = fetch_watched
-    if fetch_async is None:
-        return
-
-    async def fetch_async_watched(request: Request) -> Any:
-        try:
-            result = await fetch_async(request)
-        except BaseException:
-            _note_error(request)
-            raise
-        return _note(result, request)
-
-    downloader.fetch_async = fetch_async_watched
 
 
 def _note(result: Any, request: Request) -> Any:
-    if isinstance(result, Request):
-        part = part_of(request)
-        if part is not None and part_of(result) is not part:
-            part.drop()
-    elif isinstance(result, Failure):
-        _note_error(request)
-    return result
-
-
-def _note_error(request: Request) -> None:
-    """Ends the part of a request that failed, where a middleware has taken the errback from it."""
-    if request.errback is None and (part := part_of(request)) is not None:
+    part = part_of(request)
+    if part is None:
+        return result
+    is_replaced = isinstance(result, Request) and part_of(result) is not part
+    is_disarmed = isinstance(result, Failure) and request.errback is None  # a middleware has taken its errback from it
+    if is_replaced or is_disarmed:
         part.drop()
+    return result

@@ -2,7 +2,7 @@
 
 import pytest
 import scrapy
-from scrapy.core.downloader import Downloader
+from scrapy.core.engine import ExecutionEngine
 from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import Settings
@@ -34,10 +34,10 @@ def test_scrapys_own_parts_stay_where_the_add_on_is_off_or_was_not_tested(monkey
 
 
 def test_scrapys_own_parts_stay_where_a_method_that_is_overridden_is_gone(monkeypatch, caplog):
-    monkeypatch.delattr(Downloader, "_enqueue_request")
+    monkeypatch.delattr(ExecutionEngine, "_download")
     with pytest.raises(NotConfigured):
         FastEngine(get_crawler()).update_settings(Settings())
-    assert "no Downloader._enqueue_request" in caplog.text
+    assert "no ExecutionEngine._download" in caplog.text
 
 
 def test_scrapys_own_parts_stay_without_asyncio(caplog):
@@ -58,9 +58,9 @@ def test_a_switch_that_is_neither_true_nor_false_is_refused():
 
 
 def test_what_a_project_sets_itself_goes_before():
-    settings = Settings({"DOWNLOADER": "the.projects.Own"})
+    settings = Settings({"LOG_FORMATTER": "the.projects.Own"})
     FastEngine(get_crawler()).update_settings(settings)
-    assert settings["DOWNLOADER"] == "the.projects.Own"
+    assert settings["LOG_FORMATTER"] == "the.projects.Own"
     assert settings["STATS_CLASS"] == LeanStats
 
 

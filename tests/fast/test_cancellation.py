@@ -35,11 +35,6 @@ class Failures(PageSpider):
         yield Request("http://a.test/", errback=self.failed, meta={"fails": self.fails})
         yield Request("http://a.test/other")
 
-    async def answer(self, request):
-        if request.meta.get("fails") == "answer":
-            raise asyncio.CancelledError
-        return await super().answer(request)
-
     def failed(self, failure):
         yield {"failed": failure.type.__name__}
 
@@ -58,13 +53,6 @@ SETTINGS = {"DOWNLOADER_MIDDLEWARES": {Cancelled: 500}, "ITEM_PIPELINES": {Cance
 @pytest.mark.parametrize("where", ["process_request", "process_response"])
 def test_a_middlewares_goes_to_the_errback(fast, where):
     crawler = crawl(failures(fails=where), SETTINGS, fast=fast)
-    assert {"failed": "CancelledError"} in crawler.items
-    assert {"path": "/other"} in crawler.items
-
-
-@pytest.mark.parametrize("delay_s", [0, 1])
-def test_a_download_handlers_goes_to_the_errback(delay_s):
-    crawler = crawl(failures(fails="answer"), SETTINGS | {"DOWNLOAD_DELAY": delay_s}, fast=True)
     assert {"failed": "CancelledError"} in crawler.items
     assert {"path": "/other"} in crawler.items
 

@@ -1,95 +1,14 @@
-"""The same crawl yields the same items, statistics and signals on both engines, the signals in order per request."""
+"""What random crawls (test_equivalence.py) can't hold the engines to: requests sent twice, slow items, lazy starts."""
 
 import asyncio
-from collections import Counter
 
 import pytest
-from fast.conftest import PageHandler
 from fast.virtual_crawl import ENGINES, WAYS, PageSpider, crawl
 from scrapy import Request, signals
-from scrapy.core.downloader import Downloader
-
-
-class OddServer(PageHandler):
-    """Answers by the path; `/flaky` works at every third try."""
-
-    def do_GET(self):  # noqa: N802 -- as http.server names it
-        path = self.path.partition("?")[0]
-        status, body, headers = 200, b"<html><body>a page</body></html>", {}
-        match path:
-            case "/missing":
-                status = 404
-            case "/moved":
-                status, headers = 302, {"Location": "/page?moved"}
-            case "/loop":
-                status, headers = 301, {"Location": "/loop?" + "x" * (len(self.path) % 7 + 1)}
-            case "/busy":
-                status = 503
-            case "/empty":
-                body = b""
-            case "/flaky":
-                self.server.state[path] += 1
-                status = 503 if self.server.state[path] % 3 else 200
-        self.answer(status, body, **headers)
-
-
-@pytest.fixture(scope="module")
-def crawls(run_crawls):
-    """What each crawl of `odd_crawl.py` yielded."""
-    return run_crawls("odd_crawl.py", OddServer, Counter())
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("middleware", ["OutputMiddleware", "EveryMiddleware"])
-@pytest.mark.parametrize("items_at_once", [1, 8])
-def test_an_odd_crawl_is_the_same_on_both_engines(crawls, items_at_once, middleware):
-    scrapys, fast = (crawls[f"{items_at_once} {middleware} {is_fast}"] for is_fast in (False, True))
-    assert (scrapys.pop("engine"), fast.pop("engine")) == ("ExecutionEngine", "LeanEngine")
-    assert scrapys.pop("parts") == ["Downloader", "MemoryStatsCollector", "LogFormatter"]
-    assert fast.pop("parts") == ["LeanDownloader", "LeanStats", "LeanLogFormatter"]
-    assert len(scrapys["items"]) > 50
-    assert fast["items"] == scrapys["items"]
-    assert fast["stats"] == scrapys["stats"]
-    if items_at_once > 1:  # a page's items overtake each other
-        for result in (scrapys, fast):
-            result["signals"] = {path: sorted(recorded) for path, recorded in result["signals"].items()}
-    assert fast["signals"] == scrapys["signals"]
-
-
-class OwnDownloader(Downloader):
-    """A project's own downloader, which is Scrapy's."""
-
-
-class ThreePages(PageSpider):
-    """Each page leads to the next. As each is answered, something wakes the engine again and again."""
-
-    async def answer(self, request):
-        response = await super().answer(request)
-        self.wake(20)
-        return response
-
-    def wake(self, times):
-        if times and self.crawler.engine._slot is not None:
-            self.crawler.engine._slot.nextcall()
-            asyncio.get_running_loop().call_soon(self.wake, times - 1)
-
-    def parse(self, response):
-        number = len(self.crawler.items) + 1
-        yield {"page": number}
-        if number < 3:
-            yield Request(f"http://a.test/{number}")
-
-
-@ENGINES
-@WAYS
-def test_no_page_is_lost_with_a_projects_own_downloader(fast, way):
-    crawler = crawl(ThreePages, way | {"DOWNLOADER": OwnDownloader}, fast=fast)
-    assert crawler.items == [{"page": 1}, {"page": 2}, {"page": 3}]
-    assert crawler.stats.get_value("finish_reason") == "finished"
 
 
 class Twice(PageSpider):
-    """Yields one request twice, and again the one that has just been answered; asks for a third in a callback."""
+    """Yields one request twice, and again the one that has just been answered; asks for it once more in a callback."""
 
     async def parse(self, response):
         request = Request("http://a.test/twice", callback=self.count, dont_filter=True)

@@ -22,7 +22,6 @@ from scrapy.http import Response
 from scrapy.utils import asyncio as scrapys_asyncio
 
 from crawler.fast import addon
-from crawler.fast import downloader as fast_downloader
 
 ENGINES = pytest.mark.parametrize("fast", [False, True], ids=["scrapys engine", "fast engine"])
 # Scrapy's middleware for error pages processes input, too: without it, the fast engine calls callbacks by itself.
@@ -91,7 +90,6 @@ def run(coroutine_function, *arguments):
     with pytest.MonkeyPatch.context() as patch, asyncio.Runner(loop_factory=VirtualLoop) as runner:
         patch.delitem(sys.modules, "twisted.internet.reactor", raising=False)  # a test before may have installed one
         patch.setattr(scrapys_downloader, "monotonic", now)
-        patch.setattr(fast_downloader, "monotonic", now)
         patch.setattr(scrapys_asyncio, "time", SimpleNamespace(monotonic=now))
         patch.setattr(addon, "_tune_garbage_collector", lambda: None)  # it would tune the tests' own
         return runner.run(coroutine_function(*arguments))
