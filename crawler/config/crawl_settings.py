@@ -81,6 +81,7 @@ VALUES: Mapping[str, Any] = {
         "crawler.middlewares.site_headers.SiteHeadersMiddleware": 45,
         "crawler.middlewares.scope.ScopeMiddleware": 50,
         "crawler.middlewares.robots.RobotsMiddleware": 100,
+        "crawler.middlewares.refresh.RefreshMiddleware": 580,  # reads what the next one decodes
         "crawler.middlewares.decoding.DecodingMiddleware": 590,
         "crawler.middlewares.redirect.RedirectMiddleware": 600,
         PRIVATE_ADDRESSES: None,  # the scope and the download handler see to that
@@ -88,7 +89,7 @@ VALUES: Mapping[str, Any] = {
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # reads an error page as rules
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,  # no bound on codings
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # follows to other hosts without their turn
-        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,  # likewise
         "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # retries go through the frontier, with its turns
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     },

@@ -118,18 +118,6 @@ class SiteHeaders:
         return filled
 
 
-def with_page_cookies(sites: str, pages: str) -> str:
-    """Returns the cookies of a site's file and those that a rendered page has; of one name, the file's counts.
-
-    Args:
-        sites: As a `Cookie` header has them; empty: none go there.
-        pages: Likewise.
-    """
-    named = {pair.partition("=")[0].strip() for pair in sites.split(";")}
-    own = [pair.strip() for pair in pages.split(";") if pair.partition("=")[0].strip() not in named]
-    return "; ".join([sites, *own] if sites else own)
-
-
 def _origin(place: str) -> str:
     return origin(canonical(place if "://" in place else f"https://{place}"))
 

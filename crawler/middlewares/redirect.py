@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy import Request
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware as ScrapyRedirectMiddleware
 from scrapy.exceptions import IgnoreRequest
 
 from crawler.base import reasons, urls
 from crawler.base.errors import UrlError
+from crawler.worker.claiming.chain_cookies import ChainCookies
 from crawler.worker.claiming.outcomes import OUT_OF_SCOPE, REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.http import Response
 
     from crawler.worker.claiming.request_state import RequestState
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 
 class RedirectMiddleware(ScrapyRedirectMiddleware):
     """Scrapy's redirect middleware, restricted to the request's own host for requests of a visit."""
+
+    def process_request(self, request: Request) -> None:
+        """Adds the cookies that earlier answers of the request's chain of redirects have set."""
+        if (state := state_of(request)) is not None and state.cookies is not None:
+            state.cookies.add_to(request)
 
     def process_response(  # type: ignore[override]  # Scrapy's own takes a deprecated spider as well
         self, request: Request, response: Response
@@ -50,14 +56,20 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             raise RefusedError(outcome_of_redirect_error(error)) from None
         if urls.host(target) != urls.host(urls.canonical(request.url)):
             return response
+        if "Set-Cookie" in response.headers:
+            state.cookies = state.cookies or ChainCookies(request)
+            state.cookies.keep(response, request)
         if state.purpose.is_page:
             self._keep_in_scope(state.visit, target + route)
         state.route = route
         response.headers["Location"] = target  # the URL checked above, which Scrapy's parser might read otherwise
         try:
-            return super().process_response(request, response)
+            redirected = super().process_response(request, response)
         except IgnoreRequest:
             raise RefusedError(Outcome("fail", reasons.TOO_MANY_REDIRECTS)) from None
+        if state.cookies is not None and isinstance(redirected, Request):
+            state.cookies.take_off(redirected)
+        return redirected
 
     def _target(self, location: str, request: Request, state: RequestState) -> tuple[str, str]:
         """Returns the URL that a request is redirected to, and the route that a script shows there.

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Self
 
 from crawler.base import log_events, reasons, urls
 from crawler.base.seldom import Seldom
-from crawler.download.site_headers import NoSecretError, SiteHeaders, with_page_cookies
+from crawler.download.site_headers import NoSecretError, SiteHeaders
+from crawler.worker.claiming.chain_cookies import joined_cookies
 from crawler.worker.claiming.outcomes import Outcome
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
@@ -68,6 +69,6 @@ class SiteHeadersMiddleware:
             self._warn(log_events.SITE_SECRET_MISSING, error)
             raise RefusedError(NO_SECRET, NO_SECRET_SECONDS) from error
         if state.purpose.page_cookies and site.cookies:
-            found["Cookie"] = with_page_cookies(found.get("Cookie", ""), state.purpose.page_cookies)
+            found["Cookie"] = joined_cookies(found.get("Cookie", ""), state.purpose.page_cookies)
         for name, value in found.items():
             request.headers[name] = value

@@ -95,7 +95,8 @@ class Site(Part):
     )
     cookies: Cookies = Field(
         {},
-        description="Cookies of the site's requests, by name, as `headers`. None that the site sets is kept.",
+        description="Cookies of the site's requests, by name, as `headers`. What the site sets is kept along a page's "
+        "redirects alone.",
         examples=[{"over18": "1", "session": "${SITE_SECRET_BOARD_SESSION}"}],
     )
     search: Search = Field(

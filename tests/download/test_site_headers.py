@@ -7,7 +7,7 @@ import pytest
 from crawler import sites
 from crawler.base.errors import ConfigError, InputError
 from crawler.config import SITE_SECRET_HOSTS
-from crawler.download.site_headers import NoSecretError, SiteHeaders, with_page_cookies
+from crawler.download.site_headers import NoSecretError, SiteHeaders
 
 SITE = sites.parse(
     """
@@ -142,15 +142,3 @@ def test_no_error_shows_a_password(wrong):
         with pytest.raises(InputError) as caught:
             sites.Site.from_definition({"name": "s", **definition})
         assert all("hush" not in str(error) for error in (caught.value, *caught.value.further))
-
-
-@pytest.mark.parametrize(
-    ("of_the_site", "of_the_page", "sent"),
-    [
-        ("over18=1", "sid=7; theme=dark", "over18=1; sid=7; theme=dark"),
-        ("over18=1; session=aaa", "session=evil; sid=7", "over18=1; session=aaa; sid=7"),
-        ("", "sid=7", "sid=7"),  # what the site's file has isn't for this host
-    ],
-)
-def test_a_rendered_page_keeps_its_cookies_beside_those_of_its_site(of_the_site, of_the_page, sent):
-    assert with_page_cookies(of_the_site, of_the_page) == sent

@@ -55,6 +55,25 @@ def test_credentials_are_kept_on_the_same_host_as_browsers_do(middleware, record
     assert {name for name in secrets if name in target.headers} == kept
 
 
+def test_cookies_go_along_a_chain_of_redirects_and_no_further(middleware, recorded):
+    """Whatever is set again or taken back on the way; of one name the site's own counts, as `over18` here."""
+    sent = []
+    request = recorded.request("http://a.test/page").replace(headers={"Cookie": "over18=1"})
+    for location, cookies in [
+        ("/gate", ["pass=1; Path=/", "over18=0", "other=1; Domain=b.test"]),
+        ("/page", ["pass=2; Path=/", "gate=1; Path=/gate"]),
+    ]:
+        response = recorded.response(request, 302, location=location)
+        response.headers.setlist("Set-Cookie", cookies)
+        request = middleware.process_response(request, response)
+        middleware.process_request(request)
+        sent.append(request.headers["Cookie"])
+    assert sent == [b"over18=1; pass=1", b"over18=1; pass=2"]
+    other = recorded.request("http://a.test/page")
+    middleware.process_request(other)
+    assert "Cookie" not in other.headers
+
+
 OTHER_HOSTS = ["http://b.test/", "//b.test/", "/\\b.test/", "http:///b.test/", "http://www.a.test/"]
 
 

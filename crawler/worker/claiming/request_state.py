@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.base.models import LoadedJson, Settled
+    from crawler.worker.claiming.chain_cookies import ChainCookies
     from crawler.worker.claiming.request_part import RequestPart
     from crawler.worker.claiming.visits import Lane, Visit
     from crawler.worker.turns.turn import Turn
@@ -59,6 +60,7 @@ class RequestState:
         rendered: What a browser took the page to be complete by, where one rendered it; None: none did.
         gaps: How much the rendered page lacks that another visit may have.
         loaded: The JSON that the rendered page loaded, where its site has something read from that.
+        cookies: What earlier answers of its chain of redirects have set; None: none did.
         render: Has a browser render the answer that came, where it depends on what that lacks; None: it doesn't.
     """
 
@@ -74,6 +76,7 @@ class RequestState:
     rendered: Settled | None = None
     gaps: int = 0
     loaded: LoadedJson | None = None
+    cookies: ChainCookies | None = None
     render: Callable[[], Awaitable[Response]] | None = None
 
     def meta(self, **more: Any) -> dict[str, Any]:
