@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING
 
 from crawler.base import reasons, text
 from crawler.base.errors import ExtractError
-from crawler.extract.author import read_author
+from crawler.extract.author import read_author, without_label
 from crawler.extract.blocks import blocks_of
-from crawler.extract.declared import first_text
+from crawler.extract.declared import folded
 from crawler.extract.document import absolute
 from crawler.extract.evidence import LINKED_SHARE, LONG_WORDS, BlockEvidence
 from crawler.extract.field_kinds import Fields
 from crawler.extract.heading import read_title, site_names_of
+from crawler.extract.images import source_of
 from crawler.extract.login import is_login
 from crawler.extract.main_text import likely_places, text_of
-from crawler.extract.markdown import markdown_of
+from crawler.extract.markdown import as_markdown, markdown_of
 from crawler.extract.properties import of_author, of_date, properties_of
-from crawler.extract.published import WrittenTimes, last_change, read_published
+from crawler.extract.published import WrittenTimes, date_in_line, last_change, read_published
 from crawler.extract.weights import signs_of_type, weights
 
 if TYPE_CHECKING:
-    from turbohtml import Element
-
     from crawler.extract.blocks import PageBlocks, TextBlock
+    from crawler.extract.declared import Declared
     from crawler.extract.document import Document
     from crawler.sites import Site
 
@@ -40,10 +40,9 @@ DECLARED_TIMES = 2  # as many words as were found, that a page declares of its t
 MAX_LINES_BEFORE, MAX_LINES_BEHIND = 8, 14  # the heading, that may say who wrote a page and when
 MAX_LINES_BELOW = 8  # the text, likewise
 MAX_WORDS_BEHIND = 60  # likewise
+MAX_BYLINE_CHARACTERS = 200
 _COUNTER_PIXELS = frozenset({"0", "1"})  # wide or high, as what only counts visits is
 _OWN = frozenset({"<article>", "<main>"})  # boxes whose last lines may say whose they are
-_SOURCES = ("src", "data-src", "data-original", "data-lazy-src")
-_SOURCE_SETS = ("srcset", "data-srcset")
 
 
 def read_article(document: Document, site: Site, *, markdown: bool = False) -> Fields:
@@ -65,20 +64,21 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     page = blocks_of(html.tree)
     evidence = BlockEvidence(page, whole)
     shares = weights().type_shares(signs_of_type(evidence, url, declared.metas, declared.json_ld_text))
-    places = likely_places(evidence, weights().scores(evidence, shares))
-    content = text_of([page.blocks[place] for place in places])
-    body = text.paragraphs(first_text(declared.article.get("articleBody")))
-    if len(body.split()) > DECLARED_TIMES * len(content.split()):
-        content, places = body, []
-    if not content:
-        raise ExtractError(reasons.NO_CONTENT, "the page has no text of its own")
     title = read_title(evidence, declared, whole, url)
+    places = likely_places(evidence, weights().scores(evidence, shares), title.words)
     lines = _lines_around(page, evidence, title.place, places)
     properties, change = properties_of(lines), last_change(evidence, places)
     refused = (title.words, *site_names_of(declared, url))
     author, author_sure = read_author(declared, lines, refused, of_author(properties), change)
     times = WrittenTimes(lines, [*of_date(properties)], change)
     published, published_sure = read_published(declared, times, site, _language(document), url)
+    own_blocks = [page.blocks[place] for place in _without_byline(evidence, places, author or "")]
+    content, own_markdown = text_of(own_blocks), markdown_of(own_blocks, html.base) if markdown else ""
+    declared_text = _declared_text(declared)
+    if len(declared_text.split()) > DECLARED_TIMES * len(content.split()):
+        content, own_markdown = declared_text, as_markdown(declared_text) if markdown else ""
+    if not content:
+        raise ExtractError(reasons.NO_CONTENT, "the page has no text of its own")
     values = {
         "title": title.words,
         "author": author,
@@ -93,11 +93,32 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
         sureness={name: sure.get(name, "guess") for name, value in values.items() if value},
         canonical_url=html.canonical_url,
         page_type=weights().types[shares.index(max(shares))],
-        markdown=markdown_of([page.blocks[place] for place in places], html.base) or None if markdown else None,
+        markdown=own_markdown or None,
     )
     if is_login(url, html.tree, " ".join(evidence.texts)):
         raise ExtractError(reasons.LOGIN, "it asks for a password, and its address is a login's")
     return found
+
+
+def _declared_text(declared: Declared) -> str:
+    """Returns the text that a page declares to be its own, in clean paragraphs; empty for none."""
+    body = declared.article.get("articleBody")
+    return text.paragraphs(body) if isinstance(body, str) else ""
+
+
+def _without_byline(evidence: BlockEvidence, places: list[int], author: str) -> list[int]:
+    """Returns places without those of lines that say by whom and when the page was written, and no more."""
+    return [place for place in places if not _is_byline(evidence.texts[place], author)]
+
+
+def _is_byline(line: str, author: str) -> bool:
+    if len(line) > MAX_BYLINE_CHARACTERS:
+        return False
+    date = date_in_line(line)
+    rest = line.replace(date[0], "") if date else line
+    for name in author.split(", "):
+        rest = rest.replace(name, "") if name else rest
+    return rest != line and not folded(without_label("", f"{rest.strip()} "))
 
 
 def _lines_around(page: PageBlocks, evidence: BlockEvidence, heading: int, places: list[int]) -> list[TextBlock]:
@@ -134,23 +155,16 @@ def _images(page: PageBlocks, evidence: BlockEvidence, places: list[int]) -> lis
         own[place + 1] += own[place]
     sources = []
     for box, image in page.images:
+        if not _COUNTER_PIXELS.isdisjoint((image.attr("width") or "", image.attr("height") or "")):
+            continue
         around = box
         while around.parent is not None and not evidence.words_in(around):
             around = around.parent
-        if own[around.end] - own[around.first] > OWN_SHARE * evidence.words_in(around) and (source := _source(image)):
+        if own[around.end] - own[around.first] > OWN_SHARE * evidence.words_in(around) and (source := source_of(image)):
             sources.append(source)
             if len(sources) >= MAX_IMAGES:
                 break
     return sources
-
-
-def _source(image: Element) -> str:
-    """Returns the address of an image; of several that it may be loaded from, the last of the largest; empty: none."""
-    if not _COUNTER_PIXELS.isdisjoint((image.attr("width") or "", image.attr("height") or "")):
-        return ""
-    plain = (image.attr(name) or "" for name in _SOURCES)
-    listed = ((image.attr(name) or "").rpartition(", ")[2].partition(" ")[0] for name in _SOURCE_SETS)
-    return next((source for source in (*plain, *listed) if source and not source.startswith("data:")), "")
 
 
 def _language(document: Document) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawler.base import text
@@ -24,8 +25,10 @@ MAX_LINE_CHARACTERS = 200  # of a line that names an author
 MAX_NAMES = 5
 _METAS = ("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author", "byl")
 _CITATION = "citation_author"
-_NAMED = re.compile(r"author|byline|username|poster-?name|writer|creator", re.IGNORECASE).search
-_BIO = re.compile(r"bio|box|about|image|avatar|photo|desc|social|follow|count|date|time|title", re.IGNORECASE).search
+_names_author = re.compile(r"author|byline|username|poster-?name|writer|creator", re.IGNORECASE).search
+_names_more = re.compile(
+    r"bio|box|about|image|avatar|photo|desc|social|follow|count|date|time|title", re.IGNORECASE
+).search
 _BY = (
     r"(?:by|von|par|por|di|door|av|text|autor(?:in)?|author|auteur|autore"
     r"|\u4f5c\u8005|\u6587|\u64b0\u6587|\u8a18\u8005)"
@@ -37,7 +40,7 @@ _SIGNED = (
 _signed = re.compile(
     rf"(?:^|[|\u00b7\u2022\u2013\u2014,)\d]\s*)(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)(?P<name>\S.*)"
 ).search
-_label = re.compile(rf"^\W*(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)").sub
+without_label = re.compile(rf"^\W*(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)").sub
 # What ends a name: a date, a number, a sign between parts of a line, or words that lead to a date or a place.
 _ends = re.compile(
     r"\s*(?:[|\u00b7\u2022\u2013\u2014()\[\]\t\n\u00a9]|\s-\s|(?<!\w)\d|,?\s(?:on|at|am|in|updated|published|posted|last|for|"
@@ -99,12 +102,14 @@ def _marked(lines: Iterable[TextBlock], is_wanted: Callable[[Element], bool]) ->
     for block in lines:
         boxes = [(0, len(block.text), around.element) for around in (block.box, block.box.parent) if around is not None]
         marked = [
-            (end - begin, block.text[begin:end])
+            (end - begin, block.text[begin:end], element)
             for begin, end, element in (*block.inline, *boxes)
             if end - begin <= MAX_LINE_CHARACTERS and is_wanted(element)
         ]
         if marked:
-            yield min(marked)[1]
+            _, written, element = min(marked, key=itemgetter(0))
+            named = element.select_one("[itemprop~=name], [rel~=author]")  # beside a role, a place or a picture
+            yield written if named is None else named.text
 
 
 def _is_declared(element: Element) -> bool:
@@ -114,7 +119,7 @@ def _is_declared(element: Element) -> bool:
 
 def _is_named(element: Element) -> bool:
     names = f"{element.attr('class') or ''} {element.attr('id') or ''}"
-    return any(_NAMED(name) and not _BIO(name) for name in names.split())
+    return any(_names_author(name) and not _names_more(name) for name in names.split())
 
 
 def _signatures(lines: Iterable[TextBlock]) -> Iterator[str]:
@@ -127,7 +132,7 @@ def _signatures(lines: Iterable[TextBlock]) -> Iterator[str]:
 
 def _name(written: str, refused: frozenset[str]) -> str:
     """Returns a name without the words around it; empty if it is none."""
-    name = _label("", text.line(name_of(text.line(written))))
+    name = without_label("", text.line(name_of(text.line(written))))
     name = _ends(name)[0].strip(" ,;:.-/") if name else ""
     key = folded(name)
     is_name = (

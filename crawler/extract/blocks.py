@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 MAX_NODES = 600_000  # elements and texts, 1.5 us each; the standard of HTML, on one page, has 300,000
 MAX_NAMES_OF_ELEMENT, MAX_NAMES_ABOVE = 12, 64  # that are looked at: of one element, and of all around it
 MIN_NAME, MAX_NAME = 3, 19  # letters of one
-MAX_CLASS_CHARACTERS = 300  # of an attribute; utility frameworks need as many
+MAX_ATTRIBUTE_CHARACTERS = 300  # of id, role and class together; utility frameworks need as many
+# What themes call the parts that they show to screen readers, on paper or as advertisements alone, or not on paper.
+_NOT_READ = ", ".join(
+    f".{name}:not(h1)"
+    for name in """sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only element-invisible
+    assistive-text a11y-hidden u-visually-hidden printfooter print-only visible-print noprint no-print mw-jump-link
+    mw-editsection skip-link ad ads advert advertisement""".split()
+)
 _CELLS = frozenset({"td", "th"})
 _NO_NAMES: frozenset[str] = frozenset()
 _name_parts = re.compile(r"[a-z]+").findall
@@ -67,7 +74,7 @@ class TextBlock:
         tag: That of the element that breaks the line before it.
         text: As a browser shows it, on one line; code as it stands.
         linked: How many of its characters are in links.
-        inline: The elements within it, each with where it begins and ends in the text.
+        inline: The elements within it, inner ones first, each with where it begins and ends in the text.
     """
 
     box: Box
@@ -118,6 +125,7 @@ class _Walk:
         self._parts: list[str] = []  # of the block that is being read
         self._width = self._linked = 0
         self._inline: list[tuple[int, int, Any]] = []
+        self._open: list[tuple[int, Any]] = []  # the inline elements around the place, and where they begin in it
         self._texts = HtmlText()
         # What a box adds to the names above it, and both together: most boxes stand beside others like them.
         self._paths: dict[tuple[frozenset[str], frozenset[str]], tuple[frozenset[str], frozenset[str]]] = {}
@@ -126,10 +134,10 @@ class _Walk:
         """Reads all blocks of an element."""
         box = self._boxed(body, None)
         tag = "body"
-        opened: list[tuple[Iterator[Any], Box, str, bool, tuple[int, Any] | None]] = []
-        children, breaks, inline = iter(body), True, None
+        opened: list[tuple[Iterator[Any], Box, str, bool]] = []
+        children, breaks = iter(body), True
         links = nodes = 0
-        hidden = {element for element in body.select(MAYBE_HIDDEN) if is_hidden(element)}
+        hidden = {element for element in body.select(MAYBE_HIDDEN) if is_hidden(element)} | {*body.select(_NOT_READ)}
         while True:
             for child in children:
                 nodes += 1
@@ -157,8 +165,8 @@ class _Walk:
                 if child_tag == "img":
                     self.images.append((box, child))
                     continue
-                opened.append((children, box, tag, breaks, inline))
-                breaks, inline = child_tag in BLOCK_TAGS, None
+                opened.append((children, box, tag, breaks))
+                breaks = child_tag in BLOCK_TAGS
                 if breaks:
                     self._end_block(box, tag)
                     box, tag = self._boxed(child, box), child_tag
@@ -171,26 +179,27 @@ class _Walk:
                         self._parts.append("\t")
                         self._width += 1
                     links += child_tag == "a"
-                    inline = self._width, child
+                    self._open.append((self._width, child))
                 children = iter([*child])  # faster than to ask for one at a time
                 break
             else:
                 if breaks:
                     self._end_block(box, tag)
                     box.end = len(self.blocks)
-                elif inline is not None:
-                    links -= inline[1].tag == "a"
-                    if inline[0] < self._width:
-                        self._inline.append((inline[0], self._width, inline[1]))
+                else:
+                    begin, element = self._open.pop()
+                    links -= element.tag == "a"
+                    if begin < self._width:
+                        self._inline.append((begin, self._width, element))
                 if not opened:
                     return
-                children, box, tag, breaks, inline = opened.pop()
+                children, box, tag, breaks = opened.pop()
             if nodes > MAX_NODES:
                 raise ExtractError(reasons.TOO_MANY_TAGS, f"more than {MAX_NODES} elements and texts")
 
     def _boxed(self, element: Element, parent: Box | None) -> Box:
         tag, named = element.tag, element.attr("class") or ""
-        names = names_in(tag, named[:MAX_CLASS_CHARACTERS], element.attr("id") or "", element.attr("role") or "")
+        names = names_in(tag, named, element.attr("id") or "", element.attr("role") or "")
         above = parent.path if parent is not None else _NO_NAMES
         if (known := self._paths.get((above, names))) is None:
             new = names - above
@@ -205,6 +214,7 @@ class _Walk:
     def _add_code(self, box: Box, text: str) -> None:
         if text.strip():
             self.blocks.append(TextBlock(box, "pre", text, 0))
+            self.seen_characters += len(text)
 
     def _end_block(self, box: Box, tag: str) -> None:
         """Adds what was read since the last line break, if that is anything."""
@@ -212,17 +222,18 @@ class _Walk:
             return
         text = "".join(self._parts)
         if text.strip():
-            self.blocks.append(TextBlock(box, tag, text, self._linked, self._inline))
+            reaching_on = [(begin, len(text), element) for begin, element in self._open[::-1] if begin < len(text)]
+            inline = self._inline + reaching_on
+            self.blocks.append(TextBlock(box, tag, text, self._linked, inline))
             self.seen_characters += len(text)
-            self._inline = []
-        self._parts = []
+        self._parts, self._inline = [], []
+        self._open = [(0, element) for _, element in self._open]
         self._width = self._linked = 0
-        self._inline.clear()
 
 
 @lru_cache(maxsize=20_000)
 def names_in(tag: str, named: str, identity: str, role: str) -> frozenset[str]:
     """Returns the words that an element's class, id and role are made of, and its tag."""
-    written = f"{named} {identity} {role}"[:MAX_CLASS_CHARACTERS]
+    written = f"{identity} {role} {named}"[:MAX_ATTRIBUTE_CHARACTERS]
     words = (part for part in _name_parts(_camel("-", written).lower()) if MIN_NAME <= len(part) <= MAX_NAME)
     return frozenset([*islice(dict.fromkeys(words), MAX_NAMES_OF_ELEMENT), f"<{tag}>"])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from crawler.extract.blocks import Box, PageBlocks
 
 PIECES, BOX_PIECES = 25, 7  # of evidence: on a block, and on each box around it
+WORDS_PIECE, ALIKE_PIECE = 0, 4  # of those on a box: how many words it has, and how many boxes are like it
 LEVELS = 24  # values of a piece of evidence
 WIDE_PIECE, WIDE_VALUES = 23, 88  # the one that has more
 LONG_WORDS = 15  # of a block that is a sentence or more
@@ -41,7 +42,7 @@ _TAGS = {
 }
 _NOTHING = (0,) * BOX_PIECES
 _words = re.compile(r"\w+").findall
-_sentence_end = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*\s*$").search
+ends_sentence = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*\s*$").search
 
 
 class BlockEvidence:
@@ -74,8 +75,8 @@ class BlockEvidence:
         self._repeated = Counter(self.texts)
         self._alike = Counter((box.parent, box.kind) for box in page.boxes)
         self.of_box = [*map(self._of_box, page.boxes)]
-        self._big = self._enclosing(0, BIG_LEVEL)
-        self._listed = self._enclosing(4, LIST_LEVEL)
+        self._big = self._enclosing(WORDS_PIECE, BIG_LEVEL)
+        self._listed = self._enclosing(ALIKE_PIECE, LIST_LEVEL)
         self._heading = next((place for place, block in enumerate(page.blocks) if block.tag == "h1"), -1)
         self._first_long = is_long.index(True) if any(is_long) else len(is_long)
         self._last_long = len(is_long) - 1 - is_long[::-1].index(True) if any(is_long) else -1
@@ -122,7 +123,7 @@ class BlockEvidence:
         shares = [_tenths(share) for share in self._shares]
         linked = [share if block.linked else 10 for share, block in zip(shares, blocks, strict=True)]
         bits = [count.bit_length() for count in counts]
-        sentences = [int(_sentence_end(text) is not None) for text in self.texts]
+        sentences = [int(ends_sentence(text) is not None) for text in self.texts]
         main, articles = 2 * self._has_main, 2 * self._articles
         paths = [block.box.path for block in blocks]
         heading, first, last = self._heading, self._first_long, self._last_long

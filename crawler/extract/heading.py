@@ -82,7 +82,9 @@ def read_title(evidence: BlockEvidence, declared: Declared, whole: str, url: str
         words = _without_site(title, site_names, whole)
         if _is_own(words, site_names):
             return Title(words, "guess", first[0][0] if first else -1)
-    return Title(first[0][1], "guess", first[0][0]) if first else Title(whole, "guess")
+    if first:
+        return Title(first[0][1], "guess", first[0][0])
+    return Title("" if folded(whole) in _NO_TITLES else whole, "guess")
 
 
 def _headings(evidence: BlockEvidence) -> Iterator[tuple[int, str, str]]:

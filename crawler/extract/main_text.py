@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from crawler.base import text
+from crawler.extract.declared import folded
+from crawler.extract.evidence import ends_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,14 +18,22 @@ if TYPE_CHECKING:
 BESIDE_SHARE = 0.3  # of the scores of the blocks before and behind, in that of a block: texts have few gaps
 SHARPNESS = 0.8  # of the scores, which are surer of themselves than they are right
 MIN_WORDS_REPEATED = 4  # of a block that is left out where it stands for a second time
+MAX_WORDS_LABEL = 2
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_LABELS = frozenset({"p", "div", "section", "article", "footer"})  # elements in which a few words may be a label
 _CELLS = frozenset({"td", "th"})
 
 
-def likely_places(evidence: BlockEvidence, scores: Sequence[float]) -> list[int]:
+def likely_places(evidence: BlockEvidence, scores: Sequence[float], title: str) -> list[int]:
     """Returns the places of the blocks that together are expected to be nearest to the page's text.
 
     With the blocks in the order of their odds, it is those up to the one at which the expected F1 of words is highest.
     So a page about which little is sure yields more of it.
+
+    Args:
+        evidence: That on the blocks of the page.
+        scores: The logarithm of the odds of each block.
+        title: What the page is called, which is no part of its text.
     """
     if not scores:
         return []
@@ -41,20 +51,38 @@ def likely_places(evidence: BlockEvidence, scores: Sequence[float]) -> list[int]
         f1 = 2 * right / (size + expected) if size else 0.0
         if f1 > best:
             best, best_size = f1, number
-    return _without_repeated(evidence, sorted(order[: int(best_size)]))
+    return _without_labels(evidence, _without_repeated(evidence, sorted(order[: int(best_size)]), title))
 
 
-def _without_repeated(evidence: BlockEvidence, places: list[int]) -> list[int]:
+def _without_repeated(evidence: BlockEvidence, places: list[int], title: str) -> list[int]:
+    """Returns places without those of blocks that say the title, or for a second time what stands elsewhere."""
     known: set[str] = set()
+    key = folded(title)
     once = []
     for place in places:
         written = evidence.texts[place]
+        if folded(written) == key:
+            continue
         if evidence.counts[place] >= MIN_WORDS_REPEATED:
             if written in known:
                 continue
             known.add(written)
         once.append(place)
     return once
+
+
+def _without_labels(evidence: BlockEvidence, places: list[int]) -> list[int]:
+    """Returns places without the headings and labels at their end, behind which nothing was taken."""
+    end = len(places)
+    while end and _is_label(evidence, places[end - 1]):
+        end -= 1
+    return places[:end]
+
+
+def _is_label(evidence: BlockEvidence, place: int) -> bool:
+    block = evidence.page.blocks[place]
+    is_short = evidence.counts[place] <= MAX_WORDS_LABEL and block.tag in _LABELS
+    return (is_short or block.tag in HEADINGS) and not ends_sentence(evidence.texts[place])
 
 
 def text_of(blocks: Sequence[TextBlock]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.base import text
 from crawler.extract.document import absolute
-from crawler.extract.main_text import row_around, rows_of
+from crawler.extract.main_text import HEADINGS, row_around, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 MAX_INDENTS = 8  # of lists within lists
 _MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "del": "~~", "s": "~~"}
 _LISTS = frozenset({"ul", "ol"})
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _special = re.compile(r"([\\`*_\[\]<>#|])")
 
 
@@ -43,6 +42,11 @@ def markdown_of(blocks: Sequence[TextBlock], base: str) -> str:
     return text.verbatim("\n".join(filter(None, parts)))
 
 
+def as_markdown(written: str) -> str:
+    """Returns plain paragraphs as Markdown that shows them as they are."""
+    return "\n\n".join(_special.sub(r"\\\1", paragraph) for paragraph in written.split("\n"))
+
+
 def _block(block: TextBlock, base: str) -> str:
     """Returns a block with what tells its kind before it; a blank line stands before all but the entries of a list."""
     if block.tag == "pre":
@@ -52,7 +56,7 @@ def _block(block: TextBlock, base: str) -> str:
     written = _inline(block, base)
     if not written:
         return ""
-    if block.tag in _HEADINGS:
+    if block.tag in HEADINGS:
         return f"\n{'#' * int(block.tag[1])} {written}"
     entry, lists = _entry(block)
     if entry is None:
@@ -84,11 +88,11 @@ def _inline(block: TextBlock, base: str) -> str:
     opens: dict[int, str] = {}
     closes: dict[int, str] = {}
     code: list[tuple[int, int]] = []
-    for begin, end, element in block.inline:
+    for begin, end, element in block.inline:  # inner ones first
         mark = _MARKS.get(element.tag)
         if mark and block.text[begin:end].strip():
-            opens[begin] = opens.get(begin, "") + mark
-            closes[end] = mark + closes.get(end, "")
+            opens[begin] = mark + opens.get(begin, "")
+            closes[end] = closes.get(end, "") + mark
             if mark == "`":
                 code.append((begin, end))
         elif element.tag == "a" and (address := next(iter(absolute([element.attr("href") or ""], base)), "")):

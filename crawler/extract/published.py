@@ -33,6 +33,7 @@ MAX_DATES = 30  # places that are looked at, since to read a date in words takes
 AHEAD = timedelta(days=1)  # a page of a place where it is tomorrow; a later date isn't that of a publication
 
 _PUBLISHED = ("datePublished", "dateCreated", "uploadDate")
+_TIME_PROPERTIES = frozenset({*_PUBLISHED, "dateModified"})
 _METAS = tuple(
     """article:published_time og:article:published_time article:published datepublished date dc.date dc.date.issued
     dcterms.created dcterms.date dcterms.issued pubdate publishdate publish_date publication_date parsely-pub-date
@@ -46,7 +47,7 @@ _has_zone = re.compile(
     r"(?:\d[:h]\d\d(?:[:.,]\d+)*|T\d{2,6})\s?(?:[ap]\.?m\.?\s?)?\(?(?:Z|[+-]\d\d:?\d\d)\b|(?:GMT|UTC)\b|^\d{10,13}$",
     re.IGNORECASE,
 ).search
-_in_line = re.compile(
+date_in_line = re.compile(
     r"""(?:\d{4}[-/.\u5e74]\s?\d{1,2}[-/.\u6708]\s?\d{1,2}\u65e5?|\d{1,2}[./]\d{1,2}[./]\d{4}
     |\d{1,2}(?:st|nd|rd|th|\.)?\s(?:de\s)?[^\W\d_]{3,10}\.?,?\s(?:de\s)?\d{4}|[^\W\d_]{3,10}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s\d{4})
     (?:(?:,?\s(?:at\s|um\s|\u00e0\s)?|T)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s?[ap]\.?m\b\.?)?(?:\s?(?:UTC|GMT|Z|[+-]\d\d:?\d\d))?)?""",
@@ -106,7 +107,7 @@ def last_change(evidence: BlockEvidence, places: Sequence[int]) -> str:
         for place, (block, line) in enumerate(zip(evidence.page.blocks, evidence.texts, strict=True))
         if len(line) <= MAX_CHANGE_CHARACTERS
         and _says_change(line)
-        and _in_line(line)
+        and date_in_line(line)
         and (place not in own or evidence.is_beside(block.box))
     }
     return lines.pop() if len(lines) == 1 else ""
@@ -120,13 +121,13 @@ def _candidates(declared: Declared, written: WrittenTimes, url: str) -> Iterator
     yield from ((words, "exact") for words, is_later in marked if not is_later)
     yield from ((words, "exact") for words in written.listed)
     lines = map(_line, written.lines)
-    in_words = [(found[0], _is_later(line) is not None) for line in lines if (found := _in_line(line))][:MAX_DATES]
+    in_words = [(found[0], _is_later(line) is not None) for line in lines if (found := date_in_line(line))][:MAX_DATES]
     yield from ((words, "guess") for words, is_later in in_words if not is_later)
     if found := _in_address(url):
         yield "-".join(found.groups()), "guess"
     yield from ((first_text(one.get("dateModified")), "guess") for one in own)
     yield from ((words, "guess") for words, is_later in (*marked, *in_words) if is_later)
-    if found := _in_line(written.change):
+    if found := date_in_line(written.change):
         yield found[0], "guess"
 
 
@@ -134,8 +135,8 @@ def _marked(lines: Sequence[TextBlock]) -> Iterator[tuple[str, bool]]:
     """Yields the times in some lines that are marked as such, and whether each tells of a change."""
     for block in lines:
         boxes = [(0, len(block.text), around.element) for around in (block.box, block.box.parent) if around is not None]
-        for begin, _end, element in (*block.inline, *boxes):
-            if words := _marking(element):
+        for begin, end, element in (*block.inline, *boxes):
+            if words := _marking(element) or (block.text[begin:end] if element.tag == "time" else ""):
                 names = f"{element.attr('class')} {element.attr('itemprop')}".lower()
                 before = block.text[max(0, begin - 30) : begin]
                 is_named_for_change = _is_later(names) is not None and "publish" not in names
@@ -144,11 +145,12 @@ def _marked(lines: Sequence[TextBlock]) -> Iterator[tuple[str, bool]]:
 
 def _marking(element: Element) -> str:
     """Returns the time that an element has for programs, or of which it shows a part alone; empty for none."""
-    if words := element.attr("datetime") or (element.attr("content") if element.attr("itemprop") else ""):
+    is_of_page = not _TIME_PROPERTIES.isdisjoint((element.attr("itemprop") or "").split())
+    if words := element.attr("datetime") or (element.attr("content") if is_of_page else ""):
         return words
     title = element.attr("title") or ""
     is_named = element.tag == "abbr" or _named_for_time(element.attr("class") or "") is not None
-    if is_named and len(title) <= MAX_CHARACTERS and (_instant_in(title) or _in_line(title)):
+    if is_named and len(title) <= MAX_CHARACTERS and (_instant_in(title) or date_in_line(title)):
         return title
     address = (element.attr("href") or "")[:MAX_ADDRESS_CHARACTERS] if element.tag == "a" else ""
     linked = _instant_in(unquote(address)) if "?" in address else None  # as `3 days ago` links to that time in a log

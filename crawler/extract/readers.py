@@ -12,6 +12,7 @@ from crawler.base import reasons, text
 from crawler.base.errors import ExtractError
 from crawler.extract.document import absolute
 from crawler.extract.html_text import HtmlText
+from crawler.extract.images import source_of
 from crawler.extract.markup import MAX_TAGS, parse_html
 from crawler.sites.selector import DECLARATIONS
 
@@ -281,6 +282,8 @@ def scalars(found: Any, *, max_values: int | None = MAX_VALUES) -> list[Scalar]:
 def address(match: Any) -> str:
     """Returns the URL in an element or attribute, as written; empty for none."""
     if isinstance(match, turbohtml.Element):
+        if match.tag == "img":
+            return source_of(match)
         return match.attr("src") or match.attr("href") or match.attr("content") or ""
     return str(match)
 
@@ -300,9 +303,9 @@ def _fragments(values: list[Any]) -> list[turbohtml.Document]:
 
 
 def _sources(tree: turbohtml.Document, tags: str) -> list[str]:
-    return [element.attr("src") or "" for element in tree.select(_SOURCES[tags])]
+    return [address(element) for element in tree.select(_SOURCES[tags])]
 
 
 _NONE: frozenset[Any] = frozenset()
 _NAMES, _ADDRESSES = ("@value", "name"), ("contentUrl", "url")  # what a declared object is as text, and as URL
-_SOURCES = {"images": "img[src]", "videos": "video[src], video > source[src]"}
+_SOURCES = {"images": "img", "videos": "video[src], video > source[src]"}

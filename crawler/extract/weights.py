@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from crawler.extract.evidence import BOX_PIECES, MAX_KEY_CHARACTERS, PIECES
+from crawler.extract.evidence import ALIKE_PIECE, BOX_PIECES, MAX_KEY_CHARACTERS, PIECES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def signs_of_type(evidence: BlockEvidence, url: str, metas: dict[str, str], json
         f"blocks {len(evidence.texts).bit_length()}",
         f"long words {evidence.long_words.bit_length()}",
         f"long share {10 * evidence.long_words // max(1, evidence.total)}",
-        f"alike {max((of_box[4] for of_box in evidence.of_box), default=0)}",
+        f"alike {max((of_box[ALIKE_PIECE] for of_box in evidence.of_box), default=0)}",
     }
     signs.update(f"path {word}" for word in _letters(path))
     signs.update(f"host {word}" for word in _letters((parts.hostname or "").lower())[:-1])
@@ -70,10 +70,10 @@ class Weights:
     """Weights as they are written.
 
     Args:
-        written: `types`: their names; `signs`: for each sign the weight for each type; `bias`; `typed`: tables for
-            any page, and what each type adds to them: for each piece of evidence the weight of each value, first those
-            of a block, then those of each box around it; `around`, `own`, `texts`: weights of the names of all boxes
-            around a block, of those of its own box, and of short texts.
+        written: `types`: their names; `signs`: for each sign the weight for each type; `bias`; `tables`: those
+            for any page, and what each type adds to them: for each piece of evidence the weight of each value, first
+            those of a block, then those of each box around it; `around`, `own`, `texts`: weights of the names of all
+            boxes around a block, of those of its own box, and of short texts.
     """
 
     def __init__(self, written: dict[str, Any]) -> None:
