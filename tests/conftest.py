@@ -143,11 +143,11 @@ def redis_url(redis_server):
 
 @pytest.fixture
 def serve():
-    """Returns a function that serves a script, which says of each path what is answered."""
+    """Returns a function that serves a script, which says of each path what is answered, or one answer to all."""
     hosts = []
 
     def start(script, **options):
-        hosts.append(Host(script, **options))
+        hosts.append(Host(script if callable(script) else lambda _path: [script], **options))
         return hosts[-1]
 
     yield start

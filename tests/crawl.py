@@ -41,8 +41,9 @@ class Crawl(Runner):
 
     # -- What is to be crawled ----------------------------------------------------------------------------------------
 
-    def write_site(self, name, text):
-        """Writes a site as YAML."""
+    def write_site(self, name, definition):
+        """Writes a site; `definition` is its YAML, or what that says beside the name."""
+        text = definition if isinstance(definition, str) else yaml.safe_dump({"name": name} | definition)
         self.settings["SITES_DIR"] = self.folder / "sites"
         self.settings["SITES_DIR"].mkdir(parents=True, exist_ok=True)
         (self.settings["SITES_DIR"] / f"{name}.yaml").write_text(text, encoding="utf-8")
@@ -50,22 +51,22 @@ class Crawl(Runner):
     def site(self, name="s", *, delay=0.0, concurrency=1, burst=10, search=None):
         """Writes a site of a given politeness; `search` is the template of its search pages."""
         site = {
-            "name": name,
             "content": {"title": "css:title", "content": "css:article", "images": "css:img"},
             "politeness": {"delay": delay, "concurrency": concurrency, "burst": burst},
         }
         if search:
             site |= {"search": {"url": search, "paging": {"kind": "page"}}, "results": {"links": "css:a.result"}}
-        self.write_site(name, yaml.safe_dump(site))
+        self.write_site(name, site)
 
     def offer(self, urls, site="s", **settings):
         self.scrapy("seeds", "offer", "--site", site, "-", stdin="".join(f"{url}\n" for url in urls), settings=settings)
 
-    def submit(self, sites, words, *options, pages=1):
-        """Submits a plan of one search for each of the words, on each of the sites; `options` are the command's."""
-        plan = {"name": "plan", "sites": sites, "pages": pages, "keywords": {"word": {"optional": words}}}
-        (self.folder / "plan.yaml").write_text(yaml.safe_dump(plan))
-        self.scrapy("plan", "submit", self.folder / "plan.yaml", *options)
+    def submit(self, sites, words, *options, **keys):
+        """Submits a plan of one search for each of the words, or as `keywords` say; `options` are the command's."""
+        plan = {"name": "plan", "sites": sites, "pages": 1, "keywords": {"word": {"optional": words}}} | keys
+        file = self.folder / f"{plan['name']}.yaml"
+        file.write_text(yaml.safe_dump(plan), encoding="utf-8")
+        self.scrapy("plan", "submit", file, *options)
 
     # -- Commands and workers -----------------------------------------------------------------------------------------
 
@@ -103,6 +104,11 @@ class Crawl(Runner):
     def total(self):
         """Returns the ledger's total, after a recount that agrees with it."""
         return self.json("ledger", "--verify")["total"]
+
+    def has_ended(self, frontier="content"):
+        """Returns whether no seed waits or is on its way."""
+        counts = self.counts(frontier)
+        return not counts["ready"] and not counts["executing"]
 
     def unfinished(self):
         """Returns state and reason of each seed that isn't finished, by URL."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import psutil
@@ -24,6 +25,14 @@ def until(condition, what, seconds=PATIENCE_SECONDS, poll_seconds=POLL_SECONDS):
         assert time.monotonic() < deadline, f"waited {seconds:g} s in vain for {what}"
         time.sleep(poll_seconds)
     return found
+
+
+async def eventually(condition, what, seconds=PATIENCE_SECONDS):
+    """Waits as `until`, beside an event loop that goes on."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds:g} s in vain for {what}"
+        await asyncio.sleep(POLL_SECONDS)
 
 
 def has_ended(pid):

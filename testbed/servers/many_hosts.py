@@ -84,14 +84,15 @@ class ManyHosts(Server):
         """Sets what hosts answer for robots.txt: by host, `{"to": URL}` or `{"status": N, "retry": TEXT}`."""
         (self.folder / "robots.json").write_text(json.dumps(answers))
 
-    def hits(self, since: float = 0.0) -> list[Hit]:
-        """Returns all requests that began at `since` (monotonic seconds) or later, in the order they began."""
+    def hits(self, host: str = "") -> list[Hit]:
+        """Returns all requests, or those to one host, in the order they began."""
         lines = (self.folder / "hits.tsv").read_text().splitlines()
         hits = [
-            Hit(host, target, float(start), float(end), agent)
-            for host, target, start, end, agent in (line.split("\t") for line in lines)
+            Hit(asked, target, float(start), float(end), agent)
+            for asked, target, start, end, agent in (line.split("\t") for line in lines)
+            if asked == (host or asked)
         ]
-        return sorted((hit for hit in hits if hit.start >= since), key=lambda hit: hit.start)
+        return sorted(hits, key=lambda hit: hit.start)
 
     def _answers(self) -> bool:
         return (self.folder / "hosts.json").exists()

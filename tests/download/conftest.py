@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 from hostile.hostile_wire_certificates import Authority
-from hostile.hostile_wire_server import HOLD, Host
+from hostile.hostile_wire_server import HOLD
 from scrapy import Request
 from scrapy.utils.test import get_crawler
-from waiting import PATIENCE_SECONDS
+from waiting import PATIENCE_SECONDS, eventually
 
 from crawler.download.dns import DnsCache
 from crawler.download.handler import CurlDownloadHandler
@@ -19,20 +19,6 @@ from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.turns.turns import Turns
 
 PLAIN = {"User-Agent": "test", "Accept": "text/html"}
-
-
-@pytest.fixture
-def opened():
-    """Opens hosts that end with the test."""
-    hosts = []
-
-    def opened(script, **options):
-        hosts.append(Host(script if callable(script) else lambda _path: [script], **options))
-        return hosts[-1]
-
-    yield opened
-    for host in hosts:
-        host.close()
 
 
 @pytest.fixture
@@ -67,7 +53,7 @@ def get(handler):
     usual = handler()
 
     async def get(url, **options):
-        meta = {"download_timeout": 5.0} | options.pop("meta", {})
+        meta = {"download_timeout": PATIENCE_SECONDS} | options.pop("meta", {})
         return await usual.download_request(Request(url, meta=meta, headers=options.pop("headers", PLAIN), **options))
 
     get.handler = usual
@@ -123,9 +109,7 @@ async def held():
 
 async def all_ended(host):
     """Waits until a host's connections have ended, of which there is one at least."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not host.asked or any(one.ended is None for one in host.asked):  # noqa: ASYNC110 -- other threads say so
-            await asyncio.sleep(0.01)
+    await eventually(lambda: host.asked and all(one.ended for one in host.asked), "the end of connections")
 
 
 def head_of(asked):

@@ -11,7 +11,7 @@ import pytest
 from download.conftest import all_ended
 from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_server import HOLD, RESET
-from waiting import PATIENCE_SECONDS
+from waiting import eventually
 
 from crawler.download.curl_loop import MULTI_FAILED, SUCCESS, CurlLoop
 
@@ -35,8 +35,8 @@ async def curl_loop():
     made.close()
 
 
-async def test_many_at_once_each_get_their_own_answer(curl_loop, opened):
-    hosts = [opened(lambda path: [0.05, answer(path.encode())]) for _ in range(5)]
+async def test_many_at_once_each_get_their_own_answer(curl_loop, serve):
+    hosts = [serve(lambda path: [0.05, answer(path.encode())]) for _ in range(5)]
     handles = {f"/{n}": Handle(f"{host.url}/{n}") for n, host in zip(range(60), itertools.cycle(hosts), strict=False)}
     ends = await asyncio.gather(*(curl_loop.start(handle.curl) for handle in handles.values()))
     assert set(ends) == {SUCCESS}
@@ -63,13 +63,13 @@ async def test_a_handle_may_be_used_again_and_its_connection_is():
     assert len(connections) == 1
 
 
-async def test_errors_have_libcurls_number_and_words_and_leave_others_alone(curl_loop, opened):
-    well = Handle(opened(lambda _path: [0.1, answer(b"x")]).page)
+async def test_errors_have_libcurls_number_and_words_and_leave_others_alone(curl_loop, serve):
+    well = Handle(serve(lambda _path: [0.1, answer(b"x")]).page)
     ill = [
         (Handle(NOBODY_LISTENS), pycurl.E_COULDNT_CONNECT, "connect"),
-        (Handle(opened(RESET).page), pycurl.E_RECV_ERROR, "reset"),
-        (Handle(opened(b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n").page), 8, "Header without colon"),
-        (Handle(opened(HOLD).page, TIMEOUT_MS=100), pycurl.E_OPERATION_TIMEDOUT, "timed out"),
+        (Handle(serve(RESET).page), pycurl.E_RECV_ERROR, "reset"),
+        (Handle(serve(b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n").page), 8, "Header without colon"),
+        (Handle(serve(HOLD).page, TIMEOUT_MS=100), pycurl.E_OPERATION_TIMEDOUT, "timed out"),
     ]
     first, *others = await asyncio.gather(*(curl_loop.start(one.curl) for one in [well, *(one for one, *_ in ill)]))
     assert first == SUCCESS
@@ -78,12 +78,11 @@ async def test_errors_have_libcurls_number_and_words_and_leave_others_alone(curl
         assert message in end.message
 
 
-async def test_a_transfer_that_is_stopped_ends_its_connection(curl_loop, opened):
-    host = opened(lambda _path: [b"HTTP/1.1 200 OK\r\n\r\n", HOLD])
-    other, handle = Handle(opened(lambda _path: [0.2, answer(b"x")]).page), Handle(host.page)
+async def test_a_transfer_that_is_stopped_ends_its_connection(curl_loop, serve):
+    host = serve(lambda _path: [b"HTTP/1.1 200 OK\r\n\r\n", HOLD])
+    other, handle = Handle(serve(lambda _path: [0.2, answer(b"x")]).page), Handle(host.page)
     going_on, running = curl_loop.start(other.curl), curl_loop.start(handle.curl)
-    while not host.asked:  # noqa: ASYNC110 -- another thread says so
-        await asyncio.sleep(0.01)
+    await eventually(lambda: host.asked, "the request")
     curl_loop.stop(handle.curl)
     curl_loop.stop(handle.curl)  # nothing happens
     await all_ended(host)
@@ -93,25 +92,22 @@ async def test_a_transfer_that_is_stopped_ends_its_connection(curl_loop, opened)
     assert await curl_loop.start(handle.curl) == SUCCESS  # the handle is free
 
 
-async def test_a_transfer_may_end_after_its_waiter_was_cancelled(curl_loop, opened):
-    handle = Handle(opened(answer(b"x")).page)
+async def test_a_transfer_may_end_after_its_waiter_was_cancelled(curl_loop, serve):
+    handle = Handle(serve(answer(b"x")).page)
     running = curl_loop.start(handle.curl)
     waiting = asyncio.create_task(asyncio.wait([running]))
     running.cancel()
     await waiting
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while curl_loop._running:  # noqa: ASYNC110 -- it ends all the same
-            await asyncio.sleep(0.01)
+    await eventually(lambda: not curl_loop._running, "the transfer to end all the same")
     curl_loop.stop(handle.curl)
     assert await curl_loop.start(handle.curl) == SUCCESS
 
 
-async def test_closing_ends_all_transfers_and_cancels_their_waiters(opened):
-    curl_loop, host = CurlLoop(), opened(HOLD)
+async def test_closing_ends_all_transfers_and_cancels_their_waiters(serve):
+    curl_loop, host = CurlLoop(), serve(HOLD)
     handles = [Handle(host.page, TIMEOUT_MS=60_000) for _ in range(5)]
     waiting = [asyncio.ensure_future(curl_loop.start(handle.curl)) for handle in handles]
-    while len(host.asked) < 5:  # noqa: ASYNC110 -- another thread says so
-        await asyncio.sleep(0.01)
+    await eventually(lambda: len(host.asked) == 5, "the requests")
     curl_loop.close()
     assert all(
         isinstance(end, asyncio.CancelledError) for end in await asyncio.gather(*waiting, return_exceptions=True)
@@ -122,11 +118,7 @@ async def test_closing_ends_all_transfers_and_cancels_their_waiters(opened):
         handle.curl.close()
 
 
-async def test_a_loop_without_transfers_closes(opened):
-    CurlLoop().close()
-
-
-async def test_when_libcurl_itself_fails_nobody_waits_for_ever(curl_loop, opened, monkeypatch):
+async def test_when_libcurl_itself_fails_nobody_waits_for_ever(curl_loop, serve, monkeypatch):
     class Failing:
         def __init__(self, multi):
             self._multi = multi
@@ -137,7 +129,7 @@ async def test_when_libcurl_itself_fails_nobody_waits_for_ever(curl_loop, opened
         def socket_action(self, *_):
             raise pycurl.error(1, "failed")
 
-    handles = [Handle(opened(answer(b"x")).page) for _ in range(3)]
+    handles = [Handle(serve(answer(b"x")).page) for _ in range(3)]
     with monkeypatch.context() as patch:
         patch.setattr(curl_loop, "_multi", Failing(curl_loop._multi))
         ends = await asyncio.gather(*(curl_loop.start(handle.curl) for handle in handles))

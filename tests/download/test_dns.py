@@ -76,7 +76,7 @@ async def test_one_lookup_at_a_time_however_many_wait():
     go, server = threading.Event(), NameServer(["8.8.8.8"])
 
     def slow(name):
-        go.wait(5)
+        go.wait(PATIENCE_SECONDS)
         return server(name)
 
     cache = DnsCache(10, slow)
@@ -92,7 +92,7 @@ async def test_one_lookup_at_a_time_however_many_wait():
 async def test_a_slow_name_has_no_address_until_its_answer_comes(monkeypatch):
     monkeypatch.setattr(dns, "LOOKUP_SECONDS", 0.02)
     go = threading.Event()
-    cache = DnsCache(10, lambda _name: ["8.8.8.8"] if go.wait(5) else [])
+    cache = DnsCache(10, lambda _name: ["8.8.8.8"] if go.wait(PATIENCE_SECONDS) else [])
     assert await cache.resolve("a.test") == NO_ADDRESSES
     assert cache.cached("a.test") == NO_ADDRESSES
     go.set()

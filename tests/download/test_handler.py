@@ -15,7 +15,7 @@ from ipaddress import IPv4Address
 import pytest
 from download.conftest import PLAIN, all_ended, head_of
 from hostile.hostile_wire_bodies import answer, chunk, forever
-from hostile.hostile_wire_server import HOLD, RESET
+from hostile.hostile_wire_server import HOLD
 from samples import a_visit
 from scrapy import Request, signals
 from scrapy.exceptions import (
@@ -27,15 +27,17 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 from scrapy.http import HtmlResponse, Response, TextResponse
+from waiting import PATIENCE_SECONDS
 
 from crawler.base.errors import AnswerError, PageTimeoutError, PrivateAddressError, SessionLostError
 from crawler.download import watchdog
 from crawler.download.transfer import Transfer
+from crawler.download.web_sockets import WebSocketRequest
 from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import Lane
 
 GONE = 1  # a port that nobody listens on
-SOON = {"download_timeout": 5.0}
+SOON = {"download_timeout": PATIENCE_SECONDS}
 
 
 def keeps(body=b"<html>x</html>", *headers):
@@ -46,8 +48,8 @@ def keeps(body=b"<html>x</html>", *headers):
 # -- What is sent -----------------------------------------------------------------------------------------------------
 
 
-async def test_a_request_has_scrapys_headers_and_no_others(get, opened):
-    host = opened(answer())
+async def test_a_request_has_scrapys_headers_and_no_others(get, serve):
+    host = serve(answer())
     await get(f"{host.url}/a/../b?q=%20#part", headers={"User-Agent": "test", "X-Empty": "", "X-Two": ["1", "2"]})
     first, headers = head_of(host.asked[0])
     assert first == b"GET /a/../b?q=%20 HTTP/1.1"
@@ -55,8 +57,8 @@ async def test_a_request_has_scrapys_headers_and_no_others(get, opened):
     assert headers[2:] == [(b"X-Empty:",), (b"X-Two", b"1"), (b"X-Two", b"2")]
 
 
-async def test_headers_change_from_one_request_to_the_next(get, opened):
-    host = opened(answer())
+async def test_headers_change_from_one_request_to_the_next(get, serve):
+    host = serve(answer())
     request = Request(host.page, headers=PLAIN, meta=SOON)
     await get.handler.download_request(request)
     request.headers.appendlist("Accept", "image/png")
@@ -65,14 +67,14 @@ async def test_headers_change_from_one_request_to_the_next(get, opened):
     assert [dict(head_of(one)[1]).get(b"Accept") for one in host.asked] == [b"text/html", b"image/png", None]
 
 
-async def test_a_header_is_one_line(get, opened):
-    host = opened(answer())
+async def test_a_header_is_one_line(get, serve):
+    host = serve(answer())
     await get(host.page, headers={"Referer": b"x\r\nX-Injected: y\x00z"})
     assert (b"Referer", b"x X-Injected: y z") in head_of(host.asked[0])[1]
 
 
-async def test_names_and_passwords_in_a_url_are_not_sent(get, opened):
-    host = opened(answer())
+async def test_names_and_passwords_in_a_url_are_not_sent(get, serve):
+    host = serve(answer())
     response = await get(host.page.replace("http://", "http://user:secret@"))
     assert b"secret" not in host.asked[0].head
     assert b"Authorization" not in host.asked[0].head
@@ -80,10 +82,10 @@ async def test_names_and_passwords_in_a_url_are_not_sent(get, opened):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "GET"])
-async def test_a_body_is_sent_as_it_is(get, opened, method):
+async def test_a_body_is_sent_as_it_is(get, serve, method):
     body = b"\x00{}\r\n" * 300_000  # libcurl would ask whether it may come
 
-    host = opened(lambda _path: [0.05, answer()])
+    host = serve(lambda _path: [0.05, answer()])
     await get(host.page, method=method, body=body, headers={"Content-Length": "3", "Content-Type": "application/json"})
     first, headers = head_of(host.asked[0])
     assert first.startswith(method.encode() + b" ")
@@ -92,8 +94,8 @@ async def test_a_body_is_sent_as_it_is(get, opened, method):
     assert b"Expect" not in dict(headers)
 
 
-async def test_methods_without_a_body(get, opened):
-    host = opened(answer())
+async def test_methods_without_a_body(get, serve):
+    host = serve(answer())
     methods = {"HEAD": None, "OPTIONS": None, "POST": b"0", "PUT": b"0", "PATCH": None, "DELETE": None}
     for method in methods:
         response = await get(host.page, method=method)
@@ -107,8 +109,8 @@ async def test_methods_without_a_body(get, opened):
         await get(host.page, method="GET / HTTP/1.1\r\nX: Y")
 
 
-async def test_requests_at_the_same_time_are_not_mixed_up(get, opened):
-    host = opened(lambda path: [keeps(path.encode()), HOLD])
+async def test_requests_at_the_same_time_are_not_mixed_up(get, serve):
+    host = serve(lambda path: [keeps(path.encode()), HOLD])
     responses = await asyncio.gather(*(get(f"{host.url}/{n}") for n in range(20)))
     assert [response.body for response in responses] == [b"/%d" % n for n in range(20)]
 
@@ -116,8 +118,8 @@ async def test_requests_at_the_same_time_are_not_mixed_up(get, opened):
 # -- What comes -------------------------------------------------------------------------------------------------------
 
 
-async def test_a_response_is_what_scrapy_makes_of_it(get, opened):
-    host = opened(
+async def test_a_response_is_what_scrapy_makes_of_it(get, serve):
+    host = serve(
         answer(b"<html>x</html>", b"Set-Cookie: a=1", b"SET-COOKIE: b=2", b"X-Folded: a\r\n b", b"Bad Name: x")
     )
     response = await get(f"{host.page}#part", headers=PLAIN)
@@ -139,16 +141,16 @@ async def test_a_response_is_what_scrapy_makes_of_it(get, opened):
         ([b"Content-Type: text/html", b"Content-Encoding: gzip"], gzip.compress(b"<html>", mtime=0), Response),
     ],
 )
-async def test_a_responses_class_is_scrapys_choice(get, opened, headers, body, kind):
+async def test_a_responses_class_is_scrapys_choice(get, serve, headers, body, kind):
     head = b"\r\n".join([b"HTTP/1.1 200 OK", *headers, b"Connection: close", b"Content-Length: %d" % len(body)])
-    host = opened(head + b"\r\n\r\n" + body)
+    host = serve(head + b"\r\n\r\n" + body)
     response = await get(host.url + "/x")
     assert isinstance(response, kind)
     assert (type(response) is Response) == (kind is Response)
     assert response.body == body
 
 
-async def test_latency_is_the_time_to_the_head(get, opened):
+async def test_latency_is_the_time_to_the_head(get, serve):
     head_seen, latencies = threading.Event(), []
 
     def script(_path):
@@ -162,14 +164,14 @@ async def test_latency_is_the_time_to_the_head(get, opened):
         head_seen.set()
 
     get.handler.crawler.signals.connect(on_head, signals.headers_received)
-    request = Request(opened(script).page, meta=SOON)
+    request = Request(serve(script).page, meta=SOON)
     await get.handler.download_request(request)
     assert latencies == [request.meta["download_latency"]]
     assert latencies[0] >= 0.1
 
 
-async def test_signals_are_sent_and_may_stop_a_download(get, opened):
-    host = opened(lambda _path: itertools.chain([b"HTTP/1.1 200 OK\r\nX: y\r\n\r\n"], forever(b"x" * 1_000, 0.01)))
+async def test_signals_are_sent_and_may_stop_a_download(get, serve):
+    host = serve(lambda _path: itertools.chain([b"HTTP/1.1 200 OK\r\nX: y\r\n\r\n"], forever(b"x" * 1_000, 0.01)))
     heard, stop = [], {}
 
     def on_head(headers, body_length, request, spider):
@@ -198,8 +200,8 @@ async def test_signals_are_sent_and_may_stop_a_download(get, opened):
 
 @pytest.mark.parametrize(("allowed", "ends"), [(100, "all"), (99, "refused"), (0, "all")])
 @pytest.mark.parametrize("head", [b"Content-Length: 100\r\n", b""])
-async def test_a_body_has_so_many_bytes_at_most(get, opened, head, allowed, ends):
-    host = opened(b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + head + b"\r\n" + b"x" * 100)
+async def test_a_body_has_so_many_bytes_at_most(get, serve, head, allowed, ends):
+    host = serve(b"HTTP/1.1 200 OK\r\nConnection: close\r\n" + head + b"\r\n" + b"x" * 100)
     if ends == "all":
         response = await get(host.page, meta={"download_maxsize": allowed})
         assert len(response.body) == 100
@@ -209,76 +211,55 @@ async def test_a_body_has_so_many_bytes_at_most(get, opened, head, allowed, ends
             await get(host.page, meta={"download_maxsize": allowed})
 
 
-async def test_a_large_body_is_warned_of(get, opened, caplog):
-    host = opened(answer(b"x" * 100))
+async def test_a_large_body_is_warned_of(get, serve, caplog):
+    host = serve(answer(b"x" * 100))
     await get(host.page, meta={"download_warnsize": 99})
-    host = opened(answer(b"x" * 100, length=False))
+    host = serve(answer(b"x" * 100, length=False))
     await get(host.page, meta={"download_warnsize": 99})
     warnings = [record.message for record in caplog.records if "warn size" in record.message]
     assert [message.split()[0] for message in warnings] == ["Expected", "Received"]
 
 
-async def test_half_an_answer_is_an_error_unless_it_is_wanted(get, opened):
-    host = opened(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+async def test_half_an_answer_is_an_error_unless_it_is_wanted(get, serve):
+    host = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
     with pytest.raises(AnswerError, match="truncated"):
         await get(host.page)
     response = await get(host.page, meta={"download_fail_on_dataloss": False})
     assert (response.body, response.flags) == (b"half", ["dataloss"])
 
 
-async def test_a_complete_packed_body_is_whole_though_its_length_is_that_of_what_is_in_it(get, opened):
+async def test_a_complete_packed_body_is_whole_though_its_length_is_that_of_what_is_in_it(get, serve):
     page = b"<p>flood</p>" * 100
     packed = gzip.compress(page)
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
-    response = await get(opened(head % len(page) + packed).page)
+    response = await get(serve(head % len(page) + packed).page)
     assert (response.body, response.flags) == (packed, [])
     for cut in (head % len(page) + packed[:-1], head % (len(page) + 1) + packed):
         with pytest.raises(AnswerError, match="truncated"):
-            await get(opened(cut).page)
+            await get(serve(cut).page)
 
 
 # -- Errors -----------------------------------------------------------------------------------------------------------
 
 
-async def test_errors_are_those_of_scrapys_handlers(get, opened):
+async def test_errors_are_those_of_scrapys_handlers(get, serve):
     with pytest.raises(DownloadConnectionRefusedError):
         await get(f"http://127.0.0.1:{GONE}/")
     with pytest.raises(DownloadTimeoutError, match=r"took longer than 0.2 seconds"):
-        await get(opened(lambda _path: [HOLD]).page, meta={"download_timeout": 0.2})
+        await get(serve(lambda _path: [HOLD]).page, meta={"download_timeout": 0.2})
     with pytest.raises(CannotResolveHostError):
         await get("http://no-such-name.invalid/")
     with pytest.raises(UnsupportedURLSchemeError):
         await get("gopher://127.0.0.1/")
 
 
-@pytest.mark.parametrize(
-    ("steps", "reason"),
-    [
-        ([b"HTTP/1.1 200OK\r\n\r\n"], "bad-response"),
-        ([b"HTTP/1.1 20000 OK\r\n\r\n"], "bad-response"),
-        (
-            [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunk(gzip.compress(b"x", mtime=0))],
-            "bad-response",
-        ),
-        ([b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 1_001 + b"\r\n"], "bad-headers"),
-        ([b"HTTP/1.1 200 OK\r\n"], "truncated"),
-        ([RESET], "connection"),
-    ],
-)
-async def test_what_is_no_answer_has_its_reason(get, opened, steps, reason):
-    host = opened(lambda _path: steps)
-    with pytest.raises(AnswerError) as caught:
-        await get(host.page)
-    assert caught.value.reason == reason
-
-
-async def test_tls_may_end_without_a_goodbye_where_http_has_no_length(opened, authority, get):
+async def test_tls_may_end_without_a_goodbye_where_http_has_no_length(serve, authority, get):
     tls = authority.certificate("good")
     for end, flags in (({"length": False}, ["partial"]), ({}, [])):
-        host = opened(answer(b"<html>x</html>", **end), tls=tls)
+        host = serve(answer(b"<html>x</html>", **end), tls=tls)
         response = await get(host.page)
         assert (response.body, response.flags) == (b"<html>x</html>", flags)
-    host = opened(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx", tls=tls)
+    host = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx", tls=tls)
     with pytest.raises(AnswerError, match="truncated"):
         await get(host.page)
 
@@ -286,28 +267,32 @@ async def test_tls_may_end_without_a_goodbye_where_http_has_no_length(opened, au
 # -- Addresses --------------------------------------------------------------------------------------------------------
 
 
-async def test_libcurl_is_told_the_addresses_and_tries_them_all(dns_answers, handler, opened):
-    host = opened(answer())
+async def test_libcurl_is_told_the_addresses_and_tries_them_all(dns_answers, handler, serve):
+    host = serve(answer())
     dns_answers["a.test"] = ["127.9.9.9", "127.0.0.1"]  # nobody listens on the first
     response = await handler().download_request(Request(f"http://a.test:{host.port}/page", meta=SOON))
     assert response.ip_address == IPv4Address("127.0.0.1")
     assert dict(head_of(host.asked[0])[1])[b"Host"] == b"a.test:%d" % host.port
 
 
-async def test_private_addresses_are_refused(dns_answers, handler, opened):
-    host = opened(answer())
+@pytest.mark.parametrize(("request_class", "is_odd"), [(Request, False), (Request, True), (WebSocketRequest, False)])
+async def test_private_addresses_are_refused(dns_answers, handler, serve, request_class, is_odd):
+    """Of pages, of pages whose heads are read leniently, and of WebSockets."""
+    host = serve(answer())
     careful = handler(ALLOW_PRIVATE_ADDRESSES=0)
     dns_answers.update({"a.test": ["127.0.0.1"], "none.test": []})
-    for url in (host.page, f"http://a.test:{host.port}/", f"http://[::1]:{host.port}/"):
+    for place in (host.url, f"http://a.test:{host.port}", f"http://[::1]:{host.port}"):
+        if is_odd:
+            careful._odd_hosts[place] = None
         with pytest.raises(PrivateAddressError):
-            await careful.download_request(Request(url))
+            await careful.download_request(request_class(f"{place}/page"))
     with pytest.raises(CannotResolveHostError):
         await careful.download_request(Request("http://none.test/"))
     assert host.asked == []
 
 
-async def test_no_socket_is_opened_to_an_address_that_is_not_the_targets(handler, opened, monkeypatch):
-    host = opened(answer())
+async def test_no_socket_is_opened_to_an_address_that_is_not_the_targets(handler, serve, monkeypatch):
+    host = serve(answer())
     begin = Transfer.begin
 
     def begin_elsewhere(self, target, **options):
@@ -319,22 +304,22 @@ async def test_no_socket_is_opened_to_an_address_that_is_not_the_targets(handler
     assert host.asked == []
 
 
-async def test_libcurl_resolves_no_name_by_itself(handler, opened, monkeypatch):
-    host = opened(answer())
+async def test_libcurl_resolves_no_name_by_itself(handler, serve, monkeypatch):
+    host = serve(answer())
     monkeypatch.setattr("crawler.download.curl_options.set_route", lambda *_: None)
     with pytest.raises(CannotResolveHostError):
         await handler().download_request(Request(host.page.replace("127.0.0.1", "localhost")))
     assert host.asked == []
 
 
-async def test_a_proxy_is_asked_with_its_own_password(dns_answers, handler, opened):
-    proxy = opened(answer(b"<html>by proxy</html>"))
+async def test_a_proxy_is_asked_with_its_own_password(dns_answers, handler, serve):
+    proxy = serve(answer(b"<html>by proxy</html>"))
     dns_answers.update({"proxy.test": ["127.0.0.1"], "a.test": ["8.8.8.8"], "inside.test": ["10.0.0.1"]})
     careful = handler(ALLOW_PRIVATE_ADDRESSES=0)
     secret = b"Basic " + base64.b64encode(b"user:password")
 
     def through(url):
-        meta = {"proxy": f"http://proxy.test:{proxy.port}", "download_timeout": 5.0}
+        meta = {"proxy": f"http://proxy.test:{proxy.port}", **SOON}
         return careful.download_request(Request(url, meta=meta, headers={"Proxy-Authorization": secret}))
 
     response = await through("http://a.test/x")
@@ -351,19 +336,19 @@ async def test_a_proxy_is_asked_with_its_own_password(dns_answers, handler, open
         await careful.download_request(Request("http://a.test/", meta={"proxy": "socks5://127.0.0.1:1"}))
 
 
-async def test_libcurl_reads_no_proxies_from_the_environment(get, opened, monkeypatch):
+async def test_libcurl_reads_no_proxies_from_the_environment(get, serve, monkeypatch):
     for name in ("http_proxy", "all_proxy", "HTTPS_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{GONE}")
-    assert (await get(opened(answer()).page)).status == 200
+    assert (await get(serve(answer()).page)).status == 200
 
 
 # -- Visits -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("end", "error"), [("abandon", SessionLostError), ("deadline", PageTimeoutError)])
-async def test_a_download_ends_with_its_visit(get, opened, held, end, error):
+async def test_a_download_ends_with_its_visit(get, serve, held, end, error):
     script, begun = held
-    host, visit = opened(script), a_visit()
+    host, visit = serve(script), a_visit()
     downloading = asyncio.create_task(get(host.page, meta=RequestState(Purpose(visit), visit.lane).meta()))
     await begun.wait()
     if end == "abandon":
@@ -451,24 +436,24 @@ async def test_what_changes_something_goes_over_a_connection_that_was_used_just_
 
 
 @pytest.mark.parametrize(("method", "status"), [("HEAD", b"200 OK"), ("GET", b"304 Not Modified"), ("GET", b"204 No")])
-async def test_a_length_of_what_does_not_come_is_not_too_large(get, opened, caplog, method, status):
-    host = opened(b"HTTP/1.1 " + status + b"\r\nConnection: close\r\nContent-Length: 1000000000000\r\n\r\n")
+async def test_a_length_of_what_does_not_come_is_not_too_large(get, serve, caplog, method, status):
+    host = serve(b"HTTP/1.1 " + status + b"\r\nConnection: close\r\nContent-Length: 1000000000000\r\n\r\n")
     response = await get(host.page, method=method, meta={"download_maxsize": 1_000, "download_warnsize": 100})
     assert (response.status, response.body) == (int(status[:3]), b"")
     assert response.headers["Content-Length"] == b"1000000000000"
     assert "size" not in caplog.text
 
 
-async def test_headers_of_the_connection_alone_are_left_out(get, opened):
+async def test_headers_of_the_connection_alone_are_left_out(get, serve):
     own = (b"Keep-Alive: timeout=5", b"Proxy-Connection: x", b"TE: x", b"Trailers: x", b"Upgrade: x", b"Trailer: x")
     chunks = b"Transfer-Encoding: chunked\r\n\r\n" + chunk(b"x") + b"0\r\n\r\n"
-    host = opened(b"\r\n".join((b"HTTP/1.1 200 OK", b"Connection: close, X-Own", b"X-Own: 1", *own, chunks)))
+    host = serve(b"\r\n".join((b"HTTP/1.1 200 OK", b"Connection: close, X-Own", b"X-Own: 1", *own, chunks)))
     response = await get(host.page)
     assert response.headers == {b"X-Own": [b"1"], b"Trailer": [b"x"]}
     assert response.body == b"x"
 
 
-async def test_a_receiver_that_computes_for_long_ends_no_connection(get, opened, monkeypatch):
+async def test_a_receiver_that_computes_for_long_ends_no_connection(get, serve, monkeypatch):
     monkeypatch.setattr(watchdog, "MAX_CALL_CPU_SECONDS", 0.05)
     monkeypatch.setattr(watchdog, "LOOK_SECONDS", 0.01)
     computed = []
@@ -481,6 +466,6 @@ async def test_a_receiver_that_computes_for_long_ends_no_connection(get, opened,
 
     get.handler.crawler.signals.connect(compute, signals.headers_received)
     get.handler.crawler.signals.connect(compute, signals.bytes_received)
-    host = opened(lambda _path: [answer(b"x" * 20)[:-10], 0.1, b"x" * 10])
+    host = serve(lambda _path: [answer(b"x" * 20)[:-10], 0.1, b"x" * 10])
     assert (await get(host.page)).body == b"x" * 20
     assert len(computed) >= 3

@@ -54,9 +54,9 @@ async def test_a_tunnel_is_of_one_account(proxied, get, scheme, kind):
     assert proxied.accounts == CONNECTIONS[kind]
 
 
-async def test_a_connection_to_a_proxy_is_of_one_account_also_without_a_tunnel(get, opened):
+async def test_a_connection_to_a_proxy_is_of_one_account_also_without_a_tunnel(get, serve):
     keeps = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(PAGE) + PAGE
-    proxy = opened(lambda _path: [keeps, HOLD])  # who asks again on a connection waits for ever
+    proxy = serve(lambda _path: [keeps, HOLD])  # who asks again on a connection waits for ever
     headers = [account_header(account) for account in (*CONNECTIONS["basic"], "Bearer x", "Bearer x", ":nobody")]
     for header in headers:
         assert (await get("http://127.0.0.1:1/", headers=PLAIN | header, meta={"proxy": proxy.url})).body == PAGE
@@ -71,7 +71,7 @@ async def test_proxies_of_the_environment_are_used_as_in_scrapy(proxied, handler
     middleware = HttpProxyMiddleware.from_crawler(plain.crawler)
     for url, accounts in ((proxied.page, ["one:a b"]), (proxied.page.replace("127.0.0.1", "127.0.0.2"), [])):
         proxied.accounts.clear()
-        request = Request(url, headers=PLAIN, meta={"download_timeout": 2.0})
+        request = Request(url, headers=PLAIN)
         middleware.process_request(request)
         with contextlib.suppress(DownloadConnectionRefusedError):  # the host is on no other address
             await plain.download_request(request)

@@ -12,9 +12,9 @@ from hostile.hostile_wire_bodies import forever
 from crawler.base.errors import AnswerError
 
 
-async def test_a_handshake_without_end_holds_nobody_up_for_long(get, opened):
+async def test_a_handshake_without_end_holds_nobody_up_for_long(get, serve):
     hello = b"\x16\x03\x03\x40\x00" + bytes(16_384)  # 4,096 empty HelloRequests
-    endless = opened(lambda _path: forever(hello), raw=True)
+    endless = serve(lambda _path: forever(hello), raw=True)
     longest, last, over = 0.0, time.monotonic(), threading.Event()
 
     async def beat():

@@ -3,9 +3,10 @@
 import asyncio
 
 import pytest
+from waiting import PATIENCE_SECONDS
 from web_socket_site import served
 
-from crawler.base.errors import AnswerError, PrivateAddressError
+from crawler.base.errors import AnswerError
 from crawler.download import web_sockets
 from crawler.download.web_sockets import WebSocketRequest, WebSocketResponse
 
@@ -24,7 +25,7 @@ async def connect(handler, origin):
 
     async def connect(path="/talk"):
         headers = {"Origin": "http://page.test", "Sec-WebSocket-Protocol": "odd, chat"}
-        request = WebSocketRequest(origin + path, headers=headers, meta={"download_timeout": 5.0})
+        request = WebSocketRequest(origin + path, headers=headers, meta={"download_timeout": PATIENCE_SECONDS})
         response = await usual.download_request(request)
         if isinstance(response, WebSocketResponse):
             opened.append(response.socket)
@@ -72,8 +73,3 @@ async def test_a_message_that_is_too_large_or_no_text_is_an_error(connect, monke
     await socket.send(asked)
     with pytest.raises(AnswerError, match=reason):
         await socket.receive()
-
-
-async def test_private_addresses_are_refused(handler, origin):
-    with pytest.raises(PrivateAddressError):
-        await handler(ALLOW_PRIVATE_ADDRESSES=0).download_request(WebSocketRequest(f"{origin}/talk"))

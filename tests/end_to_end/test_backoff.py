@@ -13,10 +13,6 @@ pytestmark = pytest.mark.faults
 TOLERANCE_SECONDS = 0.05
 
 
-def asked(web, host):
-    return [hit for hit in web.hits() if hit.host == host]
-
-
 def test_retry_after_holds_for_the_whole_host_whatever_asked(many_hosts, crawl):
     """Content, robots.txt, media on the page's host, media elsewhere, and nav: 2 s each, two consumers."""
     web = many_hosts(1, 6)
@@ -38,7 +34,7 @@ def test_retry_after_holds_for_the_whole_host_whatever_asked(many_hosts, crawl):
     crawl.offer(f"http://{host}/page/{number}" for host in (content, own, other) for number in range(6))
     crawl.finish(consumers=2, producers=1, MAX_ATTEMPTS=2, ROBOTS_RETRY_SECONDS=0.1)
     for host in (content, robots, own, other, nav):
-        hits = asked(web, host)
+        hits = web.hits(host)
         rests = [hit for hit in hits if "retry=" in hit.target or (host == robots and hit.path == "/robots.txt")]
         assert rests, host
         assert len(hits) > 1, host
@@ -57,7 +53,7 @@ def test_a_failing_host_is_asked_ever_less_and_holds_up_nobody(many_hosts, crawl
     crawl.offer(f"http://{failing}/answer?status=500&n={number}" for number in range(7))
     crawl.offer(f"http://{host}/page/{number}" for host in well for number in range(40))
     crawl.finish(consumers=2, MAX_ATTEMPTS=1)
-    first, *hits = asked(web, failing)
+    first, *hits = web.hits(failing)
     assert first.path == "/robots.txt"
     # One failure raises the level. What was under way by then may still arrive; after it, one at a time.
     alone = [hit for hit in hits if hit.start > hits[0].end + 0.5]
@@ -79,10 +75,10 @@ def test_a_host_whose_robots_txt_is_back_is_crawled_at_once(many_hosts, crawl):
     crawl.site(concurrency=2, burst=5)
     crawl.offer(f"http://{host}/page/{number}" for number in range(8))
     worker = crawl.worker(ROBOTS_RETRY_SECONDS=0.5, STOP_WHEN_DONE=1)
-    until(lambda: len(asked(web, host)) >= 3, "three questions")
+    until(lambda: len(web.hits(host)) >= 3, "three questions")
     web.robots({})
     assert worker.wait(60) == 0
-    hits = asked(web, host)
+    hits = web.hits(host)
     pauses = [after.start - before.start for before, after in pairwise(hits)]
     assert [hit.path for hit in hits[:4]] == ["/robots.txt"] * 4
     for pause, least in zip(pauses[:3], (0.5, 2, 2.5), strict=True):
@@ -101,5 +97,5 @@ def test_a_few_dead_pages_hold_up_nobody_for_long(many_hosts, crawl):
     began = time.monotonic()
     crawl.finish(RETRY_BASE_SECONDS=1.5)
     assert time.monotonic() - began < 30
-    assert len(asked(web, host)) == 1 + 13 + 4 * 7
+    assert len(web.hits(host)) == 1 + 13 + 4 * 7
     assert (crawl.total()["finished"], crawl.total()["failures"]) == (13, {"http-500": 7})

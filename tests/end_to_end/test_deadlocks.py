@@ -39,5 +39,4 @@ def test_hosts_that_need_each_other_all_finish(many_hosts, crawl):
     assert total["failures"] == {}
     assert total["finished"] == len(urls) + 5 * PAGES  # the redirects to other hosts, and where they lead
     for host in web.hosts:
-        hits = [hit for hit in web.hits() if hit.host == host]
-        assert all(after.start >= before.end for before, after in pairwise(hits))
+        assert all(after.start >= before.end for before, after in pairwise(web.hits(host)))

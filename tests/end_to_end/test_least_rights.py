@@ -11,13 +11,6 @@ from least_rights import acl_rule
 
 from crawler.base.urls import fingerprint
 
-PLAN = """
-name: flood
-sites: [{{use: demo_forum, name: board, base: "{base}"}}]
-keywords: {{event: {{required: [洪水], optional: [救援]}}}}
-pages: 2
-"""
-
 
 @contextmanager
 def user(crawl, rule, name="headroom"):
@@ -37,12 +30,11 @@ def crawl(fork_server, redis_url, tmp_path):
 
 
 def test_a_crawl_and_all_commands_need_no_more(crawl, forum):
-    plan = crawl.folder / "plan.yaml"
-    plan.write_text(PLAN.format(base=forum.url), encoding="utf-8")
+    sites = [{"use": "demo_forum", "name": "board", "base": forum.url}]
     with user(crawl, acl_rule("hr")) as url:
         crawl.environment["REDIS_URL"] = url
         crawl.scrapy("doctor")
-        crawl.scrapy("plan", "submit", plan)
+        crawl.submit(sites, ["洪水"], name="flood", pages=2)
         crawl.scrapy("plan", "pause", "flood")
         crawl.scrapy("plan", "resume", "flood")
         worker = crawl.worker()
@@ -52,8 +44,7 @@ def test_a_crawl_and_all_commands_need_no_more(crawl, forum):
         account = crawl.total()
         assert account["difference"] == 0
         assert account["finished"] > 10
-        [state] = crawl.workers()
-        assert state["state"] == "alive"
+        assert [state["state"] for state in crawl.workers()] == ["alive"]
         item = next(
             one
             for one in crawl.items()  # but for those whose pages have moved: their seeds have the former address
@@ -67,21 +58,17 @@ def test_a_crawl_and_all_commands_need_no_more(crawl, forum):
         crawl.scrapy("seeds", "offer", f"{forum.url}/robots.txt")
         crawl.scrapy("seeds", "list")
         crawl.scrapy("seeds", "retry", "--all")
-        crawl.scrapy("plan", "submit", "--replace", plan)
+        crawl.submit(sites, ["洪水"], "--replace", name="flood")
         crawl.scrapy("plan", "cancel", "flood")
         assert worker.stop() == 0, worker.log.read_text()
         crawl.scrapy("plan", "delete", "flood")
-        refused = [entry for entry in crawl.redis.acl_log() if entry["username"] == "headroom"]
-        assert refused == []
+        assert [entry for entry in crawl.redis.acl_log() if entry["username"] == "headroom"] == []
 
 
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        (
-            "~* &* +@all -eval",
-            "its user lacks a right; docs/servers.md has the rights that it needs (User headroom has",
-        ),
+        ("~* &* +@all -eval", "its user lacks a right; docs/servers.md has the rights that it needs (User headroom "),
         ("~* &* +@all -zadd -spop", "its user lacks rights (+spop +zadd on hr:*); docs/servers.md has the"),
         ("~other:* &* +@all", "its user lacks rights (+del +exists +persist "),
         ("~* &other:* +@all", "its user lacks rights (+publish +subscribe on hr:*)"),

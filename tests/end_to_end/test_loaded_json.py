@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-import yaml
-from end_to_end.test_auto_rendering import answered, verdicts
+from end_to_end.test_auto_rendering import verdicts
+from hostile.hostile_wire_bodies import answer
 
 pytestmark = [
     pytest.mark.faults,  # several seconds of a browser
@@ -34,57 +34,39 @@ THREAD = """<!DOCTYPE html><h1></h1><script>
 </script>"""
 
 
-def api(path):
+def site(path):
     name, _, query = path.partition("?")
-    number = query.rpartition("=")[2]
+    if not path.startswith("/api/"):
+        return [answer(LIST if path.startswith("/search") else THREAD)]
+    first = int(query.rpartition("=")[2])
     if name == "/api/search":
-        items = [{"id": one, "title": f"thread {one}"} for one in (int(number), int(number) + 1)]
-        return answered(json.dumps({"items": items}), "application/json")
-    thread = name.rpartition("/")[2]
-    posts = [{"text": f"post {part} of {thread}"} for part in (int(number), int(number) + 1)]
-    return answered(json.dumps({"title": f"thread {thread}", "posts": posts}), "application/json")
+        loaded = {"items": [{"id": number, "title": f"thread {number}"} for number in (first, first + 1)]}
+    else:
+        thread = name.rpartition("/")[2]
+        posts = [{"text": f"post {number} of {thread}"} for number in (first, first + 1)]
+        loaded = {"title": f"thread {thread}", "posts": posts}
+    return [answer(json.dumps(loaded), kind=b"application/json")]
 
 
-def page(path):
-    if path.startswith("/api/"):
-        return api(path)
-    return answered(LIST if path.startswith("/search") else THREAD)
-
-
-@pytest.fixture
-def host(serve):
-    return serve(page, robots=lambda _path: answered("User-agent: *\n", "text/plain"))
-
-
-def site(name, host, **keys):
-    definition = {
-        "name": name,
-        "base": host.url,
+def test_items_and_results_are_read_from_what_pages_load(crawl, serve):
+    host = serve(site)
+    steps = [{"repeat": {"steps": [{"click": "button"}]}}]
+    polite = {"base": host.url, "politeness": {"delay": 0, "concurrency": 2}}
+    searched = {
+        "search": {"url": "{base}/search?q={query}"},
+        "results": {"from": {"xhr": "/api/search"}, "links": "json:items[].id", "link": "{base}/thread/{value}"},
         "content": {
             "from": {"xhr": "/api/thread/"},
             "title": {"select": "css:h1", "pattern": r"thread \d+"},
             "content": {"select": "json:posts[].text", "all": True},
             "comments": {"each": "json:posts", "text": "json:text"},
         },
-        "render": {"content": "auto"},
-        "politeness": {"delay": 0, "concurrency": 2},
-    }
-    return yaml.safe_dump(definition | keys)
-
-
-def test_items_and_results_are_read_from_what_pages_load(crawl, host):
-    steps = [{"repeat": {"steps": [{"click": "button"}]}}]
-    searched = {
-        "search": {"url": "{base}/search?q={query}"},
-        "results": {"from": {"xhr": "/api/search"}, "links": "json:items[].id", "link": "{base}/thread/{value}"},
         "render": {"content": "auto", "results": {"when": "always", "steps": steps}},
     }
-    crawl.write_site("s", site("s", host, **searched))
-    plan = {"name": "plan", "sites": ["s"], "keywords": {"word": {"required": ["flood"]}}}
-    (crawl.folder / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
-    crawl.scrapy("plan", "submit", crawl.folder / "plan.yaml")
-    never = site("never", host, content={"from": {"xhr": "/api/nothing"}, "content": "json:posts[].text"})
-    crawl.write_site("never", never.replace("auto", "always"))
+    crawl.write_site("s", polite | searched)
+    crawl.submit(["s"], ["flood"])
+    never = {"from": {"xhr": "/api/nothing"}, "content": "json:posts[].text"}
+    crawl.write_site("never", polite | {"content": never, "render": {"content": "always"}})
     crawl.offer([f"{host.url}/thread/9"], site="never")
     crawl.finish(producers=1)
     items = {item["url"].rpartition("/")[2]: item for item in crawl.items()}

@@ -5,41 +5,26 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-import pytest
-import yaml
 from hostile.hostile_wire_bodies import answer
-from hostile.hostile_wire_server import RESET, Host
+from hostile.hostile_wire_server import RESET
 
 PAGES = 15  # of each host that fails
 LINE = re.compile(r"\[crawler\.worker\.reports\.failure_log\] INFO: (.*)")
-GONE = [answer(b"gone", status=b"404 Not Found")]
+GONE = answer("gone", status=b"404 Not Found")
 
 
-@pytest.fixture
-def hosts():
-    """Hosts on addresses of their own: one has pages, one has none, one won't give its robots.txt, one no images."""
-    made = [
-        Host(lambda _path: [answer(f'<article>text</article><img src="{made[3].url}/x.png">'.encode())]),
-        Host(lambda _path: GONE, address="127.0.0.2"),
-        Host(lambda _path: GONE, robots=lambda _path: [RESET], address="127.0.0.3"),
-        Host(lambda _path: GONE, address="127.0.0.4"),
-    ]
-    yield made
-    for host in made:
-        host.close()
-
-
-def test_failures_of_pages_robots_and_images_are_a_line_for_each_host(hosts, crawl):
-    well, gone, robots, media = hosts
-    search = {"url": f"{gone.url}/find?q={{query}}&page={{page}}", "paging": {"kind": "page"}}
+def test_failures_of_pages_robots_and_images_are_a_line_for_each_host(serve, crawl):
+    """One host has pages, one has none, one won't give its robots.txt, one no images."""
+    gone, media = serve(GONE, address="127.0.0.2"), serve(GONE, address="127.0.0.4")
+    robots = serve(GONE, robots=lambda _path: [RESET], address="127.0.0.3")
+    well = serve(answer(f'<article>text</article><img src="{media.url}/x.png">'))
     site = {
-        "name": "s",
-        "search": search,
+        "search": {"url": f"{gone.url}/find?q={{query}}&page={{page}}", "paging": {"kind": "page"}},
         "results": {"links": "css:a.result"},
         "content": {"content": "css:article", "images": "css:img"},
         "politeness": {"delay": 0},
     }
-    crawl.write_site("s", yaml.safe_dump(site))
+    crawl.write_site("s", site)
     crawl.submit(["s"], [f"word{number}" for number in range(PAGES)])
     crawl.offer([f"{well.url}/{number}" for number in range(PAGES)])
     crawl.offer([f"{host.url}/{number}" for host in (gone, robots) for number in range(PAGES)])

@@ -7,9 +7,10 @@ import json
 from collections import Counter
 from types import SimpleNamespace
 
+import private_hosts
 import pytest
-import yaml
 from crawl import Crawl
+from hostile.hostile_wire_bodies import answer
 from hostile.hostile_wire_server import NO_RULES, Host
 from waiting import until
 from web_socket_site import served_in_a_thread
@@ -18,6 +19,7 @@ from testbed.forum import content
 
 WORDS = ["重庆", "停电", "地震", "暴雨"]  # three threads have all of them
 CONTENT = {"title": "css:h1.title", "author": "css:.author", "content": {"select": "css:.posts", "required": True}}
+HERE = "<h1 class=title>page</h1><div class=posts>here</div>"
 APP = """
 const at = (name) => document.querySelector("." + name);
 async function data(url) {
@@ -35,58 +37,56 @@ def script_page(script):
     )
 
 
-def answered(body, kind="text/html", status="200 OK", *headers):
-    head = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body.encode())}"]
-    return ["\r\n".join([*head, *headers, "Connection: close", "", body]).encode()]
+def said(text, status=b"200 OK"):
+    anybody, body = b"Access-Control-Allow-Origin: *", json.dumps({"text": text})
+    return answer(body, anybody, status=status, kind=b"application/json")
 
 
-def said(text, status="200 OK"):
-    return answered(json.dumps({"text": text}), "application/json", status, "Access-Control-Allow-Origin: *")
+def obeying(_path):
+    return [answer("User-agent: *\nDisallow: /kept\n", kind=b"text/plain")]
+
+
+SCRIPTS = {
+    "/plain": "await data('/data')",
+    "/again": "await data('/data')",
+    "/elsewhere": "await data('OTHER/data')",
+    "/obeying": "await data('/data'); await Promise.allSettled([data('/kept'), data('OTHER/kept')])",
+    "/moving": "location = 'OTHER/moved'; await new Promise(() => {})",
+    "/busy": "await data('/data'); await data('/busy-data')",
+    "/posting": "await data('/data'); await fetch('/data', {method: 'DELETE'})",
+    "/pictures": "at('posts').innerHTML = '<img src=/picture.png>'; await data('/data')",
+}
 
 
 class Site:
     """A host that is crawled, and another one, from which its pages load."""
 
     def __init__(self):
-        self.other = Host(
-            self.of_other, robots=lambda _path: answered("User-agent: *\nDisallow: /kept\n", "text/plain")
-        )
-        self.own = Host(self.of_own, robots=lambda _path: answered("User-agent: *\nDisallow: /kept\n", "text/plain"))
+        self.other, self.own = Host(self.of_other, robots=obeying), Host(self.of_own, robots=obeying)
         self.busy = itertools.count()
 
     def of_other(self, path):
         if path == "/moved":
-            return answered(
-                script_page("at('posts').textContent = 'moved'").replace("/app.js", f"{self.own.url}/app.js")
-            )
-        return said(f"from elsewhere {path}")
+            page = script_page("at('posts').textContent = 'moved'")
+            return [answer(page.replace("/app.js", f"{self.own.url}/app.js"))]
+        return [said(f"from elsewhere {path}")]
 
     def of_own(self, path):
-        other = self.other.url
-        pages = {
-            "/plain": "await data('/data')",
-            "/again": "await data('/data')",
-            "/elsewhere": f"await data('{other}/data')",
-            "/obeying": f"await data('/data'); await Promise.allSettled([data('/kept'), data('{other}/kept')])",
-            "/moving": f"location = '{other}/moved'; await new Promise(() => {{}})",
-            "/busy": "await data('/data'); await data('/busy-data')",
-            "/posting": "await data('/data'); await fetch('/data', {method: 'DELETE'})",
-            "/pictures": "at('posts').innerHTML = '<img src=/picture.png>'; await data('/data')",
-        }
-        if path == "/cookies":
-            return answered(script_page("await data('/data?cookies')"), "text/html", "200 OK", "Set-Cookie: sid=7")
-        if path == "/never":
-            return answered(SHELL.replace("></div>", ">data</div>"))
-        if path in pages:
-            return answered(script_page(pages[path]))
-        if path == "/app.js":
-            return answered(APP, "text/javascript")
+        if path in SCRIPTS:
+            return [answer(script_page(SCRIPTS[path].replace("OTHER", self.other.url)))]
         if path == "/busy-data":
-            return said("", "503 Busy") if next(self.busy) < 1 else said(" whole")
-        return said("data") if path.partition("?")[0] == "/data" else [NO_RULES]
+            return [said(" whole") if next(self.busy) else said("", b"503 Busy")]
+        answers = {
+            "/cookies": answer(script_page("await data('/data?cookies')"), b"Set-Cookie: sid=7"),
+            "/never": answer(SHELL.replace("></div>", ">data</div>")),
+            "/app.js": answer(APP, kind=b"text/javascript"),
+            "/data": said("data"),
+            "/data?cookies": said("data"),
+        }
+        return [answers.get(path, NO_RULES)]
 
 
-PAGES = ["plain", "cookies", "again", "elsewhere", "obeying", "moving", "busy", "posting", "pictures", "never"]
+PAGES = [*(path[1:] for path in SCRIPTS), "cookies", "never"]
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,6 @@ def rendered(chromium_path, fork_server, redis_server, tmp_path_factory):
     site = Site()
     settings = {"ALLOW_PRIVATE_ADDRESSES": 1, "RETRY_BASE_SECONDS": 0.1, "KEY_PREFIX": "rendered"}
     definition = {
-        "name": "s",
         "base": site.own.url,
         "content": CONTENT,
         "politeness": {"delay": 0, "concurrency": 4},
@@ -104,9 +103,9 @@ def rendered(chromium_path, fork_server, redis_server, tmp_path_factory):
         "render": {"content": {"when": "always", "settle": {"selector": "css:body.done"}}},
     }
     with Crawl(fork_server, tmp_path_factory.mktemp("rendered"), redis_server.url, settings) as crawl:
-        crawl.write_site("s", yaml.safe_dump(definition))
+        crawl.write_site("s", definition)
         definition["render"]["content"]["settle"] |= {"cap": 1}
-        crawl.write_site("capped", yaml.safe_dump(definition | {"name": "capped"}))
+        crawl.write_site("capped", definition)
         crawl.offer(f"{site.own.url}/{name}" for name in PAGES if name != "never")
         crawl.offer([f"{site.own.url}/never"], site="capped")
         crawl.finish()
@@ -156,46 +155,35 @@ def test_scripts_come_once_and_each_page_is_fetched_once(rendered):
     assert own["/busy"] == 2  # the one that lacked data was tried again
 
 
-def test_robots_txt_holds_for_what_pages_load_on_every_host(rendered):
-    assert "/kept" not in asked(rendered.own) + asked(rendered.other)
-    assert asked(rendered.other)["/robots.txt"] == asked(rendered.own)["/robots.txt"] == 1
-
-
-def test_pages_change_nothing_and_load_no_pictures(rendered):
-    assert "/picture.png" not in asked(rendered.own)
+def test_pages_keep_to_robots_txt_of_every_host_change_nothing_and_load_no_pictures(rendered):
+    own, other = asked(rendered.own), asked(rendered.other)
+    assert not {"/kept", "/picture.png"} & (own.keys() | other.keys())
+    assert own["/robots.txt"] == other["/robots.txt"] == 1
     assert not any(one.head.startswith(b"DELETE") for one in rendered.own.asked)
 
 
-def test_the_site_s_headers_go_to_its_own_hosts_alone(rendered):
-    sent = {one.path: b"X-Own: of the site" in one.head for one in rendered.own.asked}
-    assert sent.pop("/robots.txt") is False
-    assert all(sent.values())
+def test_the_site_s_headers_and_a_page_s_own_cookies_go_to_its_own_hosts_alone(rendered):
+    without = {one.path for one in rendered.own.asked if b"X-Own: of the site" not in one.head}
+    assert without == {"/robots.txt"}
     assert not any(b"X-Own" in one.head for one in rendered.other.asked)
     agents = {line for one in rendered.own.asked for line in one.head.split(b"\r\n") if b"user-agent" in line.lower()}
     assert len(agents) == 1
-
-
-def test_a_page_s_own_cookies_go_beside_those_of_its_site(rendered):
-    [head] = [one.head for one in rendered.own.asked if one.path == "/data?cookies"]
-    assert b"Cookie: over18=1; sid=7\r\n" in head
-    told = {one.path for one in rendered.own.asked if b"sid=7" in one.head}
-    assert told - {"/app.js"} == {"/data?cookies"}  # whichever page is first asks for the script, once for all
+    with_cookie = {one.path: one.head for one in rendered.own.asked if b"sid=7" in one.head}
+    assert with_cookie.keys() - {"/app.js"} == {"/data?cookies"}  # whichever page asks first, has the script for all
+    assert b"Cookie: over18=1; sid=7\r\n" in with_cookie["/data?cookies"]
 
 
 def test_a_node_without_a_browser_asks_for_no_page_that_needs_one(crawl, serve):
     """The page waits, and commands say what for, until there is a browser."""
-    host = serve(lambda _path: answered("<h1 class=title>page</h1><div class=posts>here</div>"))
-    render = {"content": "always"}
-    crawl.write_site("s", yaml.safe_dump({"name": "s", "content": CONTENT, "render": render}))
+    host = serve(answer(HERE))
+    crawl.write_site("s", {"content": CONTENT, "render": {"content": "always"}})
     crawl.offer([host.page])
     worker = crawl.worker(BROWSER_PATH="/nowhere/chromium", SESSION_SECONDS=2)
     until(lambda: any(one["why_no_browser"] for one in crawl.workers()), "a worker that says what it lacks")
     [seed] = crawl.json("seeds", "show", host.page)["seeds"]
-    assert host.asked == []
-    assert seed["state"] == "ready"
-    assert (
-        "may have to be rendered, and no consumer can: no browser: BROWSER_PATH names /nowhere/chromium" in seed["why"]
-    )
+    assert (host.asked, seed["state"]) == ([], "ready")
+    why = "may have to be rendered, and no consumer can: no browser: BROWSER_PATH names /nowhere/chromium"
+    assert why in seed["why"]
     assert "renders no pages: no browser" in crawl.scrapy("nodes")
     assert worker.stop() == 0
     assert crawl.counts()["failed"] == 0
@@ -234,14 +222,13 @@ ROUTES = {
 def test_routes_of_scripts_are_pages_of_their_own_where_a_site_renders(crawl, serve, when):
     def page(path):
         if path == "/old":
-            return answered("", "text/html", "302 Found", "Location: /")
-        return said(ROUTES[path.removeprefix("/data")]) if path.startswith("/data") else answered(ROUTED)
+            return [answer(b"", b"Location: /", status=b"302 Found")]
+        return [said(ROUTES[path.removeprefix("/data")]) if path.startswith("/data") else answer(ROUTED)]
 
     host = serve(page)
     place = host.url
     render = {"when": when, "settle": {"selector": "css:body.done"}}
     definition = {
-        "name": "routed",
         "base": place,
         "search": {"url": "{base}/#/search/{query}"},
         "results": {"links": "css:ol a"},
@@ -250,10 +237,8 @@ def test_routes_of_scripts_are_pages_of_their_own_where_a_site_renders(crawl, se
         "politeness": {"delay": 0, "concurrency": 2},
         "render": {"results": render, "content": render},
     }
-    crawl.write_site("routed", yaml.safe_dump(definition))
-    plan = {"name": "plan", "sites": ["routed"], "keywords": {"word": {"required": ["a flood"]}}}
-    (crawl.folder / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
-    crawl.scrapy("plan", "submit", crawl.folder / "plan.yaml")
+    crawl.write_site("routed", definition)
+    crawl.submit(["routed"], ["a flood"])
     crawl.offer([f"{place}/old#/thread/4"], site="routed")
     crawl.finish(producers=1)
     found = {item["url"]: (item["title"], item["content"]) for item in crawl.items()}
@@ -283,7 +268,6 @@ def test_a_script_built_board_is_crawled_from_its_search_to_its_items(crawl, for
     last = {"when": "always", "settle": {"selector": f"css:ol.results li:nth-child({len(expected)})"}}
     searches = {"address": "{base}/ajax/?q={query}", "steps": "{base}/ajax/browse?for={query}"}
     definition = {
-        "name": "scripted",
         "base": forum.url,
         "search": {"url": searches[way]},
         "results": {"links": "css:ol.results a"},
@@ -294,10 +278,8 @@ def test_a_script_built_board_is_crawled_from_its_search_to_its_items(crawl, for
             "content": {"when": "always", "settle": {"selector": "css:.posts p"}},
         },
     }
-    crawl.write_site("scripted", yaml.safe_dump(definition))
-    plan = {"name": "plan", "sites": ["scripted"], "keywords": {"word": {"required": WORDS}}}
-    (crawl.folder / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
-    crawl.scrapy("plan", "submit", crawl.folder / "plan.yaml")
+    crawl.write_site("scripted", definition)
+    crawl.submit(["scripted"], [], keywords={"word": {"required": WORDS}})
     crawl.finish(producers=1)
     items = {int(item["url"].rpartition("/")[2]): item for item in crawl.items()}
     assert expected
@@ -323,8 +305,8 @@ def test_web_sockets_are_carried_where_a_site_wants_them_by_the_rules_of_the_cra
     answers = {"/robots.txt": ("text/plain", "User-agent: *\nDisallow: /kept\n"), "/page": ("text/html", TALKING)}
     with served_in_a_thread(answers) as origin:
         for name, wants in {"talking": ["websockets"], "silent": []}.items():
-            site = {"name": name, "base": origin, "content": CONTENT, "politeness": {"delay": 0}}
-            crawl.write_site(name, yaml.safe_dump(site | {"render": {"content": render | {"wants": wants}}}))
+            site = {"base": origin, "content": CONTENT, "politeness": {"delay": 0}}
+            crawl.write_site(name, site | {"render": {"content": render | {"wants": wants}}})
             crawl.offer([f"{origin}/page"], site=name)
         crawl.finish()
         shown = crawl.json("site", "check", "--render", crawl.folder / "sites" / "talking.yaml", f"{origin}/page")
@@ -338,11 +320,10 @@ def test_web_sockets_are_carried_where_a_site_wants_them_by_the_rules_of_the_cra
 @pytest.mark.usefixtures("chromium_path")
 def test_a_step_that_can_not_be_done_fails_its_page_alone_and_leaves_a_picture(crawl, serve):
     """The page is tried again, and fails by the reason; what it looked like is in the folder for evidence."""
-    host = serve(lambda path: answered("<h1 class=title>page</h1><div class=posts>here</div><button>b</button>"))
+    host = serve(answer(f"{HERE}<button>b</button>"))
     steps = {"s": [{"click": "button"}], "broken": [{"wait": ".title"}, {"click": "[title='../../x']", "timeout": 0.2}]}
     for name, played in steps.items():
-        render = {"content": {"when": "always", "steps": played}}
-        crawl.write_site(name, yaml.safe_dump({"name": name, "content": CONTENT, "render": render}))
+        crawl.write_site(name, {"content": CONTENT, "render": {"content": {"when": "always", "steps": played}}})
     crawl.offer([f"{host.url}/fine"])
     crawl.offer([f"{host.url}/page"], site="broken")
     folder = crawl.folder / "evidence"
@@ -353,8 +334,7 @@ def test_a_step_that_can_not_be_done_fails_its_page_alone_and_leaves_a_picture(c
 
 
 PUBLIC, OTHER_PUBLIC = "8.8.8.8", "8.8.4.4"  # addresses only: a proxy on loopback answers in their place
-PRIVATE = """127.0.0.1 127.1 2130706433 0x7f.1 017700000001 0.0.0.0 10.1.2.3 172.16.0.1 192.168.1.1 100.64.0.1
-169.254.169.254 100.100.100.200 168.63.129.16 [::1] [::ffff:10.0.0.1] [64:ff9b::a00:1] [fd00:ec2::254] [fe80::1]"""
+PRIVATE = [*private_hosts.ONE_OF_EACH, "2130706433", "017700000001", "[64:ff9b::a00:1]", "[fd00:ec2::254]"]
 REACHES_OUT = """
 const hosts = $hosts;
 const reached = (host, way) => fetch(`http://${host}/${way}`, {mode: "no-cors"});
@@ -380,21 +360,21 @@ def test_no_page_reaches_a_private_address_by_any_spelling_redirect_or_worker(cr
     def proxied(target):
         path = target.removeprefix(f"http://{PUBLIC}")
         if path == "/page":
-            script = REACHES_OUT.replace("$hosts", json.dumps(PRIVATE.split())).replace("$other", OTHER_PUBLIC)
-            return answered(script_page(script))
+            script = REACHES_OUT.replace("$hosts", json.dumps(PRIVATE)).replace("$other", OTHER_PUBLIC)
+            return [answer(script_page(script))]
         if path.startswith("/redirect?"):
-            return answered("", "text/plain", "302 Found", f"Location: http://{path.partition('?')[2]}/redirected")
-        return answered(APP, "text/javascript") if path == "/app.js" else said("data")
+            target = f"http://{path.partition('?')[2]}/redirected"
+            return [answer(b"", b"Location: " + target.encode(), status=b"302 Found")]
+        return [answer(APP, kind=b"text/javascript") if path == "/app.js" else said("data")]
 
     proxy = serve(proxied)
     render = {"content": {"when": "always", "settle": {"selector": "css:body.done"}}}
-    definition = {"name": "s", "content": CONTENT, "politeness": {"delay": 0}, "render": render}
-    crawl.write_site("s", yaml.safe_dump(definition))
+    crawl.write_site("s", {"content": CONTENT, "politeness": {"delay": 0}, "render": render})
     crawl.offer([f"http://{PUBLIC}/page"])
     crawl.finish(environment={"http_proxy": proxy.url}, ALLOW_PRIVATE_ADDRESSES=0)
     [item] = crawl.items()
     assert (item["content"], item["rendered"]) == ("data", "selector")
     asked_for = [one.path for one in proxy.asked]
     assert f"http://{OTHER_PUBLIC}/page" in asked_for
-    assert sum(path.startswith(f"http://{PUBLIC}/redirect?") for path in asked_for) == len(PRIVATE.split())
+    assert sum(path.startswith(f"http://{PUBLIC}/redirect?") for path in asked_for) == len(PRIVATE)
     assert {path.split("/")[2] for path in asked_for} == {PUBLIC, OTHER_PUBLIC}

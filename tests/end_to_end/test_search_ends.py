@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
-import yaml
 from hostile.hostile_wire_bodies import answer
-from hostile.hostile_wire_server import Host
 
 from crawler.worker.reports.newest_items import TOLD_MAX
 
@@ -16,41 +13,29 @@ PAGES = 5
 WITH_RESULTS = 2  # pages of each search
 WORDS = [f"word{number}" for number in range(12)]
 NO_MORE = '<p class="none">no more</p>'
-FAILS = [b"HTTP/1.1 500 Broken\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"]
 
 
 def search(path):
     """Two pages with results; of the search for what is broken, the second can't be had, and the third has some."""
     query = parse_qs(urlsplit(path).query)
     if not query:
-        return shown("a thread")
+        return [answer("<title>page</title>a thread")]
     word, page = query["q"][0], int(query["page"][0])
     if word == "broken" and page == WITH_RESULTS:
-        return FAILS
+        return [answer("", status=b"500 Broken")]
     has_results = page <= WITH_RESULTS + (word == "broken")
-    return shown(f'<a class="result" href="/thread/{word}/{page}">one</a>' if has_results else NO_MORE)
+    return [answer(f'<a class="result" href="/thread/{word}/{page}">a thread</a>' if has_results else NO_MORE)]
 
 
-def shown(body):
-    return [answer(f"<html><title>page</title><body>{body}</body></html>".encode())]
-
-
-@pytest.fixture
-def host():
-    host = Host(search)
-    yield host
-    host.close()
-
-
-def test_a_search_is_asked_for_one_page_behind_its_results_at_most(host, crawl):
+def test_a_search_is_asked_for_one_page_behind_its_results_at_most(serve, crawl):
+    host = serve(search)
     site = {
-        "name": "s",
         "search": {"url": f"{host.url}/find?q={{query}}&page={{page}}", "paging": {"kind": "page"}},
         "results": {"links": "css:a.result", "empty": "css:.none"},
         "content": {"title": "css:title", "content": "css:body"},
         "politeness": {"delay": 0},
     }
-    crawl.write_site("s", yaml.safe_dump(site))
+    crawl.write_site("s", site)
     crawl.submit(["s"], [*WORDS, "broken"], pages=PAGES)
     crawl.finish(producers=2, MAX_ATTEMPTS=2)
     assert TOLD_MAX <= crawl.redis.hlen(crawl.keys.newest_items) <= len(list(crawl.items()))  # for people to look at

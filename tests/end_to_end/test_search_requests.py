@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 import yaml
 from crawl import CRAWL_SECONDS
 from hostile.hostile_wire_bodies import answer
-from hostile.hostile_wire_server import Host
 from waiting import until
 
 from testbed.forum import content
@@ -26,8 +24,7 @@ PLANS = {
 }
 
 
-@pytest.fixture
-def forum():
+def test_few_search_pages_hold_nothing_new_and_no_result_is_missed(serve, crawl):
     forum = Forum()
 
     def page(path):
@@ -35,24 +32,13 @@ def forum():
         shown = forum.respond(Request(parts.path, parts.query, "http://forum.test"))
         return [answer(shown.body, status=b"200 OK" if shown.status == 200 else b"404 Not Found")]
 
-    host = Host(page)
-    yield host
-    host.close()
-
-
-def test_few_search_pages_hold_nothing_new_and_no_result_is_missed(forum, crawl):
+    host = serve(page)
     for name, keywords in PLANS.items():
-        plan = {"name": name, "sites": [{"use": "demo_forum", "name": name, "base": forum.url}]}
-        file = crawl.folder / f"{name}.yaml"
-        file.write_text(yaml.safe_dump(plan | {"keywords": keywords, "pages": PAGES, "per_page": PER_PAGE}))
-        crawl.scrapy("plan", "submit", file)
+        site = {"use": "demo_forum", "name": name, "base": host.url}
+        crawl.submit([site], [], name=name, keywords=keywords, pages=PAGES, per_page=PER_PAGE)
     crawl.worker("producer")
-    until(
-        lambda: not (counts := crawl.counts("nav"))["ready"] and not counts["executing"],
-        "the end of all searches",
-        CRAWL_SECONDS,
-    )
-    asked = sorted(forum.asked, key=lambda one: one.begun)
+    until(lambda: crawl.has_ended("nav"), "the end of all searches", CRAWL_SECONDS)
+    asked = sorted(host.asked, key=lambda one: one.begun)
     queries = [parse_qs(urlsplit(one.path).query) for one in asked if one.path.startswith("/search?")]
     seen, wanted = defaultdict(set), defaultdict(set)  # by plan, whose words no other plan has
     further = new = 0

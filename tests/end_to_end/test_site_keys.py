@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from urllib.parse import parse_qs, urlsplit
 
-import yaml
 from hostile.hostile_wire_bodies import answer
 from waiting import until
 
@@ -14,7 +13,7 @@ TEXT = "Some words of a page, one after the other. " * 5
 
 
 def page(body, status=b"200 OK"):
-    return [answer(f"<html><title>page</title><body>{body}</body></html>".encode(), status=status)]
+    return [answer(f"<html><title>page</title><body>{body}</body></html>", status=status)]
 
 
 def linked(path):
@@ -38,7 +37,6 @@ def linked(path):
 def test_pages_link_to_the_next_one_lists_lead_on_and_values_are_cut(serve, crawl):
     host = serve(linked)
     site = {
-        "name": "s",
         "search": {"url": f"{host.url}/find?q={{query}}", "paging": {"kind": "link"}},
         "results": {"links": "css:a.result", "next": "css:a[rel=next]", "empty_status": [404]},
         "content": {
@@ -54,7 +52,7 @@ def test_pages_link_to_the_next_one_lists_lead_on_and_values_are_cut(serve, craw
         "follow": {"items": [r"/thread/\d+$"], "deny": ["/more$"]},
         "politeness": {"delay": 0},
     }
-    crawl.write_site("s", yaml.safe_dump(site))
+    crawl.write_site("s", site)
     crawl.submit(["s"], ["flood", "nothing"], pages=9)
     crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
     asked = Counter(one.path for one in host.asked)
@@ -90,7 +88,6 @@ def headers_of(asked):
 
 def secret_site(host):
     return {
-        "name": "s",
         "base": host.url,
         "headers": {"Accept-Language": "zh", "X-Key": "Key ${SITE_SECRET_BOARD}"},
         "cookies": {"over18": "1", "session": "${SITE_SECRET_BOARD}"},
@@ -102,7 +99,7 @@ def secret_site(host):
 
 
 def redirect(to):
-    return [f"HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()]
+    return [answer(b"", b"Location: " + to.encode(), status=b"302 Found")]
 
 
 def test_headers_and_secrets_go_where_the_operator_lets_them_and_nowhere_else(serve, crawl):
@@ -117,7 +114,7 @@ def test_headers_and_secrets_go_where_the_operator_lets_them_and_nowhere_else(se
         "/back": lambda: page(f"<p>{TEXT}</p>"),
     }
     host, other = (serve(lambda path: pages.get(path, lambda: [answer(b"\x89PNG\r\n\x1a\n")])()) for _ in range(2))
-    crawl.write_site("s", yaml.safe_dump(secret_site(host)))
+    crawl.write_site("s", secret_site(host))
     crawl.submit(["s"], ["flood"])
     environment = {"SITE_SECRET_BOARD": SECRET, "SITE_SECRET_HOSTS": f"SITE_SECRET_BOARD={host.url}"}
     log = crawl.finish(producers=1, environment=environment, ALLOW_PRIVATE_ADDRESSES=1, LOG_LEVEL="DEBUG")
@@ -139,10 +136,8 @@ def test_headers_and_secrets_go_where_the_operator_lets_them_and_nowhere_else(se
 
 def test_pages_wait_while_a_secret_is_missing(serve, crawl):
     host = serve(lambda _path: page(f"<p>{TEXT}</p>"))
-    crawl.write_site("s", yaml.safe_dump(secret_site(host)))
-    shown = crawl.scrapy("site", "check", "s")
-    assert "SITE_SECRET_BOARD" in shown
-    assert "bound to no host" in shown
+    crawl.write_site("s", secret_site(host))
+    assert "bound to no host" in crawl.scrapy("site", "check", "s")
     failed = crawl.run("site", "check", "s", f"{host.url}/1", settings={"ALLOW_PRIVATE_ADDRESSES": 1})
     assert failed.returncode == 1
     assert "SITE_SECRET_BOARD is bound to no host: SITE_SECRET_HOSTS binds it" in failed.stderr
@@ -150,9 +145,7 @@ def test_pages_wait_while_a_secret_is_missing(serve, crawl):
     crawl.settings |= {"ALLOW_PRIVATE_ADDRESSES": 1, "SITE_SECRET_HOSTS": f"SITE_SECRET_BOARD={host.url}"}
     crawl.offer([f"{host.url}/1"])
     worker = crawl.worker()
-    until(
-        lambda: b"SITE_SECRET_BOARD isn't set in the environment" in worker.log.read_bytes(), "the worker's complaint"
-    )
+    until(lambda: b"SITE_SECRET_BOARD isn't set" in worker.log.read_bytes(), "the worker's complaint")
     until(lambda: crawl.counts()["ready"] == 1, "the page to be ready again")
     worker.stop()
     assert {one.path for one in host.asked} <= {"/robots.txt"}
@@ -170,13 +163,12 @@ def test_a_changed_definition_reaches_workers_at_once_and_loses_nothing_in_fligh
 
     def submit(title):
         site = {
-            "name": "s",
             "search": {"url": f"{host.url}/find?q={{query}}"},
             "results": {"links": "css:a"},
             "content": {"title": title, "content": "css:p"},
             "politeness": {"delay": 0.03},
         }
-        crawl.write_site("s", yaml.safe_dump(site))
+        crawl.write_site("s", site)
         crawl.submit(["s"], ["flood"], *(["--replace-sites"] if title == "css:h1" else []))
 
     submit("css:title")
@@ -210,7 +202,6 @@ def test_a_list_is_searched_for_each_combination_and_its_rows_say_what_pages_do_
 
     host = serve(board)
     site = {
-        "name": "s",
         "base": host.url,
         "search": {"url": "{base}/list?page={page}", "paging": {"kind": "page"}},
         "results": {
@@ -222,7 +213,7 @@ def test_a_list_is_searched_for_each_combination_and_its_rows_say_what_pages_do_
         "content": {"title": "css:title", "author": "css:.by", "content": "css:.text"},
         "politeness": {"delay": 0},
     }
-    crawl.write_site("s", yaml.safe_dump(site))
+    crawl.write_site("s", site)
     crawl.submit(["s"], ["flood", "rescue", "storm"], pages=2)
     crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
     assert {one.path: one for one in host.asked}.keys() == {"/robots.txt", "/list?page=1", "/list?page=2"} | {
@@ -261,7 +252,6 @@ def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(ser
         robots=lambda _path: [answer(b"User-agent: *\nDisallow: /ranks/2")],
     )
     site = {
-        "name": "s",
         "base": host.url,
         "content": {
             "type": "json",
@@ -289,7 +279,7 @@ def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(ser
         },
         "politeness": {"delay": 0},
     }
-    crawl.write_site("s", yaml.safe_dump(site))
+    crawl.write_site("s", site)
     crawl.settings |= {"ALLOW_PRIVATE_ADDRESSES": 1, "RETRY_BASE_SECONDS": 0.01, "MAX_ATTEMPTS": 2}
     crawl.offer([f"{host.url}/thread/{number}" for number in (1, 2, 3, 4)] + [f"{host.url}/other"])
     log = crawl.finish()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 
-import yaml
 from hostile.hostile_wire_bodies import answer
 
 TEXT = "Some words of a page, one after the other. " * 5
@@ -36,17 +35,13 @@ def test_the_sitemaps_of_an_index_lead_to_the_pages_that_have_the_words(serve, c
 
     host = serve(site)
     file = {
-        "name": "s",
         "kind": "sitemap",
         "base": f"{host.url}/sitemap.xml",
         "content": {"title": "css:title", "content": "css:body"},
         "politeness": {"delay": 0, "concurrency": 8},
     }
-    crawl.write_site("s", yaml.safe_dump(file))
-    words = {"word": {"optional": ["flood 777", "洪水"]}}
-    plan = {"name": "plan", "sites": ["s"], "pages": 3, "since": "2026-11-01", "keywords": words}
-    (crawl.folder / "plan.yaml").write_text(yaml.safe_dump(plan))
-    crawl.scrapy("plan", "submit", crawl.folder / "plan.yaml")
+    crawl.write_site("s", file)
+    crawl.submit(["s"], ["flood 777", "洪水"], pages=3, since="2026-11-01")
     crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
     asked = Counter(one.path for one in host.asked)
     assert {path for path in asked if ".xml" in path} == {"/sitemap.xml", "/1.xml.gz", "/2.xml"}

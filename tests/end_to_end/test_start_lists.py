@@ -12,16 +12,6 @@ KEY = "myspider:start_urls"
 LISTS = json.dumps({KEY: {"plan": "books", "site": "s", "ignore": ["meta"]}})
 
 
-def url_of(host, number):
-    return f"http://{host}/page/{number}"
-
-
-def entry(host, number):
-    """Returns each second entry as JSON."""
-    url = url_of(host, number)
-    return json.dumps({"url": url, "meta": {"job": number}}) if number % 2 else url
-
-
 @pytest.mark.parametrize(
     "kind", ["list", pytest.param("set", marks=pytest.mark.faults), pytest.param("zset", marks=pytest.mark.faults)]
 )
@@ -29,15 +19,15 @@ def test_entries_become_items_though_their_readers_are_killed(crawl, many_hosts,
     hosts = many_hosts(2, 10).hosts
     crawl.site(concurrency=2)
     crawl.settings |= {"START_LISTS": LISTS, "SESSION_SECONDS": 1}
-    pages = [(hosts[number % len(hosts)], number) for number in range(PAGES)]
+    urls = [f"http://{hosts[number % len(hosts)]}/page/{number}" for number in range(PAGES)]
     push = {
         "list": lambda text: crawl.redis.lpush(KEY, text),
         "set": lambda text: crawl.redis.sadd(KEY, text),
         "zset": lambda text: crawl.redis.zadd(KEY, {text: len(text)}),
     }[kind]
     push("no URL")
-    for host, number in pages:
-        push(entry(host, number))
+    for number, url in enumerate(urls):
+        push(json.dumps({"url": url, "meta": {"job": number}}) if number % 2 else url)
     for offered in (1, PAGES // 2):
         worker = crawl.worker()
         until(lambda offered=offered: crawl.counts()["offered"] >= offered, "entries to be read")
@@ -48,7 +38,7 @@ def test_entries_become_items_though_their_readers_are_killed(crawl, many_hosts,
     account = crawl.total()
     assert (account["finished"], account["difference"], account["failed"]) == (PAGES, 0, 0)
     items = crawl.items()
-    assert {item["url"] for item in items} == {url_of(*page) for page in pages}
+    assert {item["url"] for item in items} == set(urls)
     assert {item["plan"] for item in items} == {"books"}
 
 
@@ -57,7 +47,7 @@ def test_an_idle_consumer_reads_what_is_pushed(crawl, many_hosts):
     crawl.site()
     worker = crawl.worker(START_LISTS=LISTS)
     until(lambda: "on frontier content" in worker.log.read_text(), "the worker")
-    crawl.redis.lpush(KEY, url_of(host, 1))
+    crawl.redis.lpush(KEY, f"http://{host}/page/1")
     until(lambda: crawl.counts()["finished"] == 1, "the page")
 
 

@@ -86,7 +86,9 @@ def test_it_holds_what_is_no_python_too(installed):
     assert [name for name in sorted(wanted) if not (installed / name).is_file()] == []
     plans = {path.name for path in (installed / "share" / "headroom" / "plans").iterdir()}
     assert plans == {path.name for path in (ROOT / "plans").glob("*.yaml")}
-    assert [*installed.glob("headroom-*.dist-info/licenses/LICENSE")]
+    (about,) = installed.glob("headroom-*.dist-info")
+    assert "the Headroom authors" in (about / "licenses" / "LICENSE").read_text()
+    assert "License-Expression: MIT" in (about / "METADATA").read_text()
 
 
 @pytest.mark.faults

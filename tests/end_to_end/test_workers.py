@@ -21,8 +21,31 @@ TESTS = Path(__file__).parent.parent
 STOP_SECONDS = 30.0  # what a stopping worker has
 
 
-def test_an_idle_consumer_fetches_what_is_offered(crawl, many_hosts):
+@pytest.fixture
+def host(many_hosts):
     (host,) = many_hosts().hosts
+    return host
+
+
+@pytest.fixture
+def slow_pages(crawl, host):
+    """A worker on 300 slow pages of a host, the first of which are done."""
+    crawl.site(concurrency=4)
+    crawl.offer(f"http://{host}/slow?s=0.1&n={number}" for number in range(300))
+    worker = crawl.worker()
+    until(lambda: crawl.counts()["finished"] >= 3, "the first pages")
+    return worker
+
+
+def nothing_is_held(crawl):
+    """Holds that a worker that has ended has handed back what it had, and that no page was tried in vain."""
+    counts = crawl.counts()
+    assert (counts["executing"], counts["failed"], counts["reclaimed"]) == (0, 0, 0)
+    assert counts["ready"] + counts["finished"] == 300
+    assert counts["ready"] > 0
+
+
+def test_an_idle_consumer_fetches_what_is_offered(crawl, host):
     crawl.site()
     worker = crawl.worker()
     until(lambda: "on frontier content" in worker.log.read_text(), "the worker")
@@ -31,8 +54,7 @@ def test_an_idle_consumer_fetches_what_is_offered(crawl, many_hosts):
     assert "http-404" in crawl.scrapy("seeds", "show", f"http://{host}/answer?status=404")
 
 
-def test_pages_under_way_are_read_while_their_site_changes_again_and_again(crawl, many_hosts):
-    (host,) = many_hosts().hosts
+def test_pages_under_way_are_read_while_their_site_changes_again_and_again(crawl, host):
     crawl.site(concurrency=4)
     crawl.offer(f"http://{host}/slow?s=0.05&n={number}" for number in range(60))
     crawl.worker()
@@ -44,28 +66,15 @@ def test_pages_under_way_are_read_while_their_site_changes_again_and_again(crawl
     assert crawl.total()["failures"] == {}
 
 
-def test_sigterm_hands_back_what_was_not_begun(crawl, many_hosts):
-    (host,) = many_hosts().hosts
-    crawl.site(concurrency=4)
-    crawl.offer(f"http://{host}/slow?s=0.1&n={number}" for number in range(300))
-    worker = crawl.worker()
-    until(lambda: crawl.counts()["finished"] >= 3, "the first pages")
-    os.kill(worker.pid, signal.SIGTERM)
-    assert worker.wait(STOP_SECONDS) == 0
-    counts = crawl.counts()
-    assert (counts["executing"], counts["failed"], counts["reclaimed"]) == (0, 0, 0)
-    assert counts["ready"] + counts["finished"] == 300
-    assert counts["ready"] > 0
+def test_sigterm_hands_back_what_was_not_begun(crawl, slow_pages):
+    os.kill(slow_pages.pid, signal.SIGTERM)
+    assert slow_pages.wait(STOP_SECONDS) == 0
+    nothing_is_held(crawl)
     assert [key for key in crawl.redis.scan_iter("hr:{*}:*") if b":turns:" in key or b":held:" in key] == []
     assert crawl.total()["difference"] == 0
 
 
-def test_an_operator_drains_a_node_and_stops_its_workers(crawl, many_hosts):
-    (host,) = many_hosts().hosts
-    crawl.site(concurrency=4)
-    crawl.offer(f"http://{host}/slow?s=0.1&n={number}" for number in range(300))
-    worker = crawl.worker()
-    until(lambda: crawl.counts()["finished"] >= 3, "the first pages")
+def test_an_operator_drains_a_node_and_stops_its_workers(crawl, slow_pages):
     node = crawl.workers()[0]["node"]
     crawl.scrapy("nodes", "drain", node)
     until(lambda: crawl.counts()["executing"] == 0, "what it carries to end")
@@ -73,14 +82,11 @@ def test_an_operator_drains_a_node_and_stops_its_workers(crawl, many_hosts):
     crawl.scrapy("nodes", "resume", node)
     until(lambda: crawl.counts()["executing"] > 0, "claims to go on")
     crawl.scrapy("nodes", "stop", node)
-    assert worker.wait(STOP_SECONDS) == 0
-    counts = crawl.counts()
-    assert (counts["executing"], counts["failed"], counts["reclaimed"]) == (0, 0, 0)
-    assert counts["ready"] + counts["finished"] == 300
+    assert slow_pages.wait(STOP_SECONDS) == 0
+    nothing_is_held(crawl)
 
 
-def test_a_second_sigterm_ends_it_at_once_and_still_hands_all_back(crawl, many_hosts):
-    (host,) = many_hosts().hosts
+def test_a_second_sigterm_ends_it_at_once_and_still_hands_all_back(crawl, host):
     crawl.site(concurrency=4)
     crawl.offer(f"http://{host}/slow?s=20&n={number}" for number in range(4))
     worker = crawl.worker()
@@ -94,9 +100,8 @@ def test_a_second_sigterm_ends_it_at_once_and_still_hands_all_back(crawl, many_h
     assert crawl.redis.keys("hr:{0}:sessions") == []
 
 
-def test_a_worker_one_of_whose_tasks_dies_ends_with_the_reason(crawl, many_hosts):
+def test_a_worker_one_of_whose_tasks_dies_ends_with_the_reason(crawl, host):
     """It would look idle for ever."""
-    (host,) = many_hosts().hosts
     crawl.site()
     crawl.offer([f"http://{host}/slow?s=20"])
     extensions = {name: place for name, place in VALUES["EXTENSIONS"].items() if place is not None} | {
@@ -165,8 +170,7 @@ class BrokenSpider(ConsumerSpider):
 
 
 @pytest.mark.parametrize("fast_engine", [1, 0])
-def test_a_page_whose_callback_raises_fails(crawl, many_hosts, tmp_path, fast_engine):
-    (host,) = many_hosts().hosts
+def test_a_page_whose_callback_raises_fails(crawl, host, tmp_path, fast_engine):
     crawl.site()
     crawl.offer([f"http://{host}/page/1"])
     (tmp_path / "broken_spiders.py").write_text(BROKEN_SPIDER)

@@ -9,9 +9,18 @@ from needs import started
 
 @pytest.fixture
 def row(request, record_property):
-    """Returns `say(FAULT, FIGURES)`: a line of the table, with whether the test that said it passed."""
+    """Returns `say(FAULT, AUDIT, FIGURES)`: a line of the table, with whether the test that said it passed.
+
+    With an audit, the test passes only if nothing was lost, nothing is stuck, and Mongo and the ledger are right.
+    """
     told = []
-    yield lambda fault, **figures: told.append((fault, figures))
+
+    def say(fault, audit=None, **figures):
+        told.append((fault, ({"lost": audit.lost} if audit else {}) | figures))
+        if audit:
+            assert audit.wrong == {}, audit.missing[:10]
+
+    yield say
     report = getattr(request.node, "called", None)
     verdict = "pass" if report is not None and report.passed else "FAIL"
     for fault, figures in told:

@@ -17,7 +17,7 @@ from pymongo import MongoClient
 from waiting import until
 
 from crawler.frontier.keys import partition_of
-from testbed.servers.process import Server, free_port
+from testbed.servers.process import Server, answers_http, free_port
 
 HERE = Path(__file__).parent
 FULL = os.environ.get("FAULTS") == "full"  # as `make faults` has it
@@ -49,13 +49,7 @@ class Origin(Server):
         super().__init__("origin", command, folder / "origin")
 
     def _answers(self):
-        import socket
-
-        try:
-            socket.create_connection(("127.0.0.1", self.ports[-1]), 1).close()
-        except OSError:
-            return False
-        return True
+        return answers_http(self.ports[-1], "/robots.txt")
 
     def urls(self, number, kind="page", *, first=0):
         """Addresses of `number` pages, dealt out to the hosts."""
@@ -80,7 +74,7 @@ class Origin(Server):
 
 @dataclass
 class Audit:
-    """What the outside account says after a crawl. All of it is 0 when nothing was lost.
+    """What the outside account says after a crawl.
 
     Attributes:
         lost: Injected URLs that are neither an item in every sink nor failed with a reason.
@@ -96,6 +90,12 @@ class Audit:
     kafka_duplicates: int = 0
     difference: int = 0
     missing: list[str] = field(default_factory=list)
+
+    @property
+    def wrong(self):
+        """What isn't 0, and must be: by name."""
+        names = ("lost", "stuck", "mongo_duplicates", "difference")
+        return {name: number for name in names if (number := getattr(self, name))}
 
 
 class Rig(Crawl):
@@ -152,11 +152,7 @@ class Rig(Crawl):
     def until_done(self, seconds=120.0):
         """Waits until every injected URL is over, or at least none is on its way."""
 
-        def done():
-            counts = self.counts()
-            return not counts["ready"] and not counts["executing"] and counts["offered"] > 0
-
-        until(done, "the end of the crawl", seconds)
+        until(lambda: self.has_ended() and self.counts()["offered"] > 0, "the end of the crawl", seconds)
 
     def audit(self):
         """Holds the account against the sinks, and the ledger against the sets."""

@@ -14,7 +14,6 @@ from waiting import until
 pytestmark = pytest.mark.faults
 
 PAGE = ROOT / "docs" / "incidents.md"
-PLAN = {"name": "flood", "sites": ["board"], "keywords": {"event": {"required": ["洪水"]}}, "pages": 1}
 
 
 @pytest.fixture
@@ -44,9 +43,7 @@ def test_a_node_is_silent(rig, reader, row):
     assert frozen.wait(10) == -signal.SIGKILL
     rig.finish()
     assert "all agrees" in reader.follow("A node is silent", 3)
-    audit = rig.audit()
-    row("a node is silent, by docs/incidents.md", lost=audit.lost, ledger_difference=audit.difference)
-    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+    row("a node is silent, by docs/incidents.md", rig.audit())
 
 
 def test_redis_is_full(rig, reader, row):
@@ -62,9 +59,7 @@ def test_redis_is_full(rig, reader, row):
     assert "maxmemory:1\n" in printed.replace("\r", "")
     rig.until_done()
     assert worker.running
-    audit = rig.audit()
-    row("Redis is full, by docs/incidents.md", lost=audit.lost, ledger_difference=audit.difference)
-    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+    row("Redis is full, by docs/incidents.md", rig.audit())
     assert rig.counts()["failed"] == 0
 
 
@@ -74,12 +69,10 @@ def submit_plan(rig, forum, folder, changed=""):
     site |= {"name": "board", "base": forum.url}
     if changed:
         site["content"]["content"]["select"] = changed
-    file, plan = folder / "sites" / "board.yaml", folder / "flood.yaml"
-    file.write_text(yaml.safe_dump(site), "utf-8")
-    plan.write_text(yaml.safe_dump(PLAN), "utf-8")
-    rig.settings["SITES_DIR"] = file.parent
-    rig.scrapy("plan", "submit", plan)
-    return {"SITE": "board", "SITE_FILE": file, "PLAN": "flood", "PLAN_FILE": plan}
+    rig.settings["SITES_DIR"] = folder / "sites"
+    (file := folder / "sites" / "board.yaml").write_text(yaml.safe_dump(site), "utf-8")
+    rig.submit(["board"], ["洪水"], name="flood")
+    return {"SITE": "board", "SITE_FILE": file, "PLAN": "flood", "PLAN_FILE": rig.folder / "flood.yaml"}
 
 
 def test_a_site_yields_nothing(rig, reader, forum, row, tmp_path):

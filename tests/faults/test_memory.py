@@ -76,17 +76,16 @@ def test_a_crawl_of_heavy_pages_in_512_mib(row, cgroup, files_rig, heavy_web):
         told += [one for one in rig.workers() if one["room"] is not None]
         time.sleep(LOOK_SECONDS)
     took_s, kills = time.monotonic() - began, cgroup.kills()
-    status, audit = worker.stop(), rig.audit()
+    status = worker.stop()
     row(
         f"{PAGES:,} pages of {PAGE_KIB // 1024} MiB in {LIMIT_MIB} MiB",
+        rig.audit(),
         killed=kills,
         peak_mib=peak // MIB,
         memory_percent_in_nodes=f"{max(one['memory_percent'] for one in told):.0f}",
         room_in_nodes=f"{min(one['room'] for one in told)} to {max(one['room'] for one in told)}",
-        lost=audit.lost,
         ended_after_s=f"{took_s:.0f}",
     )
     assert (status, kills) == (0, 0)
     assert took_s < CRAWL_SECONDS
     assert rig.counts()["finished"] == PAGES
-    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)

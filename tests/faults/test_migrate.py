@@ -71,15 +71,7 @@ def test_a_frontier_of_format_2_is_migrated_though_that_is_killed_midway(files_r
     assert rig.json("plan", "list")["plans"][1]["state"] == "paused"
     rig.scrapy("plan", "resume", "later")
     rig.finish(consumers=2, producers=1)
-    audit = rig.audit()
-    row(
-        "migrated from format 2, killed midway",
-        lost=audit.lost,
-        stuck=audit.stuck,
-        ledger_difference=audit.difference,
-        second_try_s=f"{seconds:.1f}",
-    )
-    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+    row("migrated from format 2, killed midway", rig.audit(), second_try_s=f"{seconds:.1f}")
     assert {item["plan"] for item in rig.items()} >= {"flood", "later"}
 
 
@@ -95,9 +87,7 @@ def test_a_worker_that_was_frozen_while_the_frontier_was_migrated_ends_and_loses
     refuses_to_start(frozen, "this worker ends: Redis holds a frontier of format")
     rig.redis.hset(rig.keys.schema, "version", SCHEMA_VERSION)  # so that today's workers stand for tomorrow's
     rig.finish()
-    audit = rig.audit()
-    row("frozen while the frontier was migrated", lost=audit.lost, stuck=audit.stuck, exit_status=1)
-    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+    row("frozen while the frontier was migrated", rig.audit())
 
 
 def refuses_to_start(worker, why):

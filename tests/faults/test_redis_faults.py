@@ -37,15 +37,7 @@ def test_redis_is_killed_and_restarted(files_rig, row):
         waits.append(time.monotonic() - back)
     assert all(worker.running for worker in workers)
     rig.until_done(240)
-    audit = rig.audit()
-    row(
-        f"Redis killed and restarted, {RESTARTS} times",
-        lost=audit.lost,
-        stuck=audit.stuck,
-        goes_on_after_s_at_most=f"{max(waits):.1f}",
-        workers_that_exited=sum(not worker.running for worker in workers),
-    )
-    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+    row(f"Redis killed and restarted, {RESTARTS} times", rig.audit(), goes_on_after_s_at_most=f"{max(waits):.1f}")
     assert in_time(max(waits), RECONNECT_SECONDS)
 
 
@@ -69,17 +61,9 @@ def test_redis_forgets_its_last_second(fork_server, tmp_path, origin, row):
             server.start()
             rig.offer(sorted(rig.account))  # the one pass
             rig.until_done(120)
-            audit = rig.audit()
-            row(
-                "AOF cut by its last second",
-                bytes_cut=cut,
-                lost=audit.lost,
-                stuck=audit.stuck,
-                ledger_difference=audit.difference,
-            )
+            row("AOF cut by its last second", rig.audit(), bytes_cut=cut)
             assert cut > 0
             assert all(worker.running for worker in workers)
-            assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
         finally:
             rig.close()
 
@@ -103,16 +87,10 @@ def test_a_worker_is_cut_off_from_redis(files_rig, row):
         rig.offer(rig.origin.urls(800, "slow", first=800), site="paced")
         until(lambda: any(agent == lonely.name for *_, agent, _ in rig.origin.requests(log)), "it to work again")
         rig.until_done(240)
-    audit = rig.audit()
-    row(
-        f"worker and Redis cut off for {CUT_SECONDS:g} s",
-        lost=audit.lost,
-        last_fetch_after_the_cut_s=f"{max(asked, default=0):.1f} of {SESSION_SECONDS:g}",
-        works_again="yes",
-    )
+    last = f"{max(asked, default=0):.1f} of {SESSION_SECONDS:g}"
+    row(f"worker and Redis cut off for {CUT_SECONDS:g} s", rig.audit(), last_fetch_after_the_cut_s=last)
     assert lonely.running
     assert in_time(max(asked, default=0), SESSION_SECONDS + 0.1)
-    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
 
 
 def test_pages_are_broken_off_at_the_deadline_when_redis_is_cut_off(files_rig, row):
@@ -146,14 +124,7 @@ def test_redis_is_away_for_longer_than_a_session(files_rig, row):
         time.sleep(2 * SESSION_SECONDS)  # it is away for so long: that is the fault
         rig.redis_server.start()
     rig.until_done(240)
-    audit, counts = rig.audit(), rig.counts()
-    sessions_lost = sum(worker.log.read_text().count("was lost") for worker in workers)
-    row(
-        "Redis away for two sessions, twice, 4 workers",
-        lost=audit.lost,
-        sessions_lost=sessions_lost,
-        seeds_doubted=counts["reclaimed"],
-    )
+    row("Redis away for two sessions, twice, 4 workers", rig.audit())
     assert all(worker.running for worker in workers)
-    assert (sessions_lost, counts["reclaimed"]) == (0, 0)
-    assert (audit.lost, audit.stuck, audit.difference) == (0, 0, 0)
+    sessions_lost = sum(worker.log.read_text().count("was lost") for worker in workers)
+    assert (sessions_lost, rig.counts()["reclaimed"]) == (0, 0)

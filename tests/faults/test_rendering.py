@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import signal
+import contextlib
 import tempfile
 from pathlib import Path
 
+import psutil
 import pytest
-import yaml
-from crawl import Crawl
 from faults.disks import own_disk, resize
-from hostile.hostile_wire_server import Host
-from waiting import until
+from hostile.hostile_wire_bodies import answer
+from waiting import has_ended, until
 
 pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("chromium_path")]
 
 PAGES, KILLS = 40, 4
-SHELL = (
-    '<!DOCTYPE html><h1>page</h1><article></article><script src="/app.js"></script>'
-    "<script>show(location.pathname)</script>"
-)
-SHELL_OF_ITS_OWN = "<h1>page</h1><script>document.write('<article>text</article>')</script>"
+SITE = {
+    "content": {"title": "css:h1", "content": {"select": "css:article", "required": True}},
+    "politeness": {"delay": 0, "concurrency": 8},
+    "render": {"content": {"when": "always", "settle": {"selector": "css:article:not(:empty)"}}},
+}
+SHELL = """<!DOCTYPE html><h1>page</h1><article></article><script src="/app.js"></script>
+<script>show(location.pathname)</script>"""
+WHOLE = "<h1>page</h1><script>document.write('<article>text</article>')</script>"
 APP = """
 async function show(path) {
   document.querySelector("article").textContent = await (await fetch("/data" + path)).text();
@@ -29,70 +30,50 @@ async function show(path) {
 """
 
 
-def answered(body, kind="text/html"):
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    return [f"{head}{body}".encode()]
-
-
 def of_path(path):
     """Answers data slowly, so that pages are open whenever something is killed."""
     if path.startswith("/data"):
-        return [0.3, *answered(f"text of {path}", "text/plain")]
-    return answered(APP, "text/javascript") if path == "/app.js" else answered(SHELL)
+        return [0.3, answer(f"text of {path}", kind=b"text/plain")]
+    return [answer(APP, kind=b"text/javascript") if path == "/app.js" else answer(SHELL)]
 
 
 @pytest.fixture
-def rendering(fork_server, redis_url, tmp_path):
+def crawl(crawl):
+    crawl.settings |= {
+        "ALLOW_PRIVATE_ADDRESSES": 1,
+        "RETRY_BASE_SECONDS": 0.1,
+        "SESSION_SECONDS": 3,
+        "MAX_ATTEMPTS": 2,
+    }
+    crawl.write_site("s", SITE)
+    return crawl
+
+
+@pytest.fixture
+def rendering(crawl, serve):
     """A crawl of a host whose pages are rendered."""
-    host = Host(of_path)
-    settings = {"ALLOW_PRIVATE_ADDRESSES": 1, "RETRY_BASE_SECONDS": 0.1, "SESSION_SECONDS": 3, "MAX_ATTEMPTS": 2}
-    with Crawl(fork_server, tmp_path, redis_url, settings) as crawl:
-        definition = {
-            "name": "s",
-            "content": {"title": "css:h1", "content": {"select": "css:article", "required": True}},
-            "politeness": {"delay": 0, "concurrency": 8},
-            "render": {"content": {"when": "always", "settle": {"selector": "css:article:not(:empty)"}}},
-        }
-        crawl.write_site("s", yaml.safe_dump(definition))
-        crawl.offer(f"{host.url}/page/{number}" for number in range(PAGES))
-        crawl.host = host
-        yield crawl
-    host.close()
+    host = serve(of_path)
+    crawl.offer(f"{host.url}/page/{number}" for number in range(PAGES))
+    return crawl
 
 
-def test_a_page_whose_script_never_ends_fails_for_that_and_others_go_on(fork_server, redis_url, tmp_path):
+def test_a_page_whose_script_never_ends_fails_for_that_and_others_go_on(crawl, serve):
     """The browser's own time limit ends it, which tells a page that hangs from a browser that does."""
-    host = Host(lambda path: answered("<script>while (true) {}</script>" if path == "/hangs" else SHELL_OF_ITS_OWN))
-    settings = {"ALLOW_PRIVATE_ADDRESSES": 1, "PAGE_SECONDS": 10, "MAX_ATTEMPTS": 1}
-    with Crawl(fork_server, tmp_path, redis_url, settings) as crawl:
-        content = {"title": "css:h1", "content": {"select": "css:article", "required": True}}
-        render = {"content": {"when": "always", "settle": {"selector": "css:article"}}}
-        crawl.write_site("s", yaml.safe_dump({"name": "s", "content": content, "render": render}))
-        crawl.offer([f"{host.url}/hangs", f"{host.url}/other"])
-        crawl.finish()
-        assert [reason for _state, reason in crawl.unfinished().values()] == ["render-timeout"]
-        assert [item["content"] for item in crawl.items()] == ["text"]
-    host.close()
+    host = serve(lambda path: [answer("<script>while (true) {}</script>" if path == "/hangs" else WHOLE)])
+    crawl.offer([f"{host.url}/hangs", f"{host.url}/other"])
+    crawl.finish(PAGE_SECONDS=10, MAX_ATTEMPTS=1)
+    assert [reason for _state, reason in crawl.unfinished().values()] == ["render-timeout"]
+    assert [item["content"] for item in crawl.items()] == ["text"]
 
 
 def browsers_of(worker):
-    """Returns the ids of the worker's browsers: the topmost processes of Chromium among its descendants."""
-    parents = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            stat, name = (folder / "stat").read_text(), (folder / "comm").read_text()
-        except OSError:
-            continue
-        parents[int(folder.name)] = (int(stat.rpartition(")")[2].split()[1]), name.strip())
-    found = []
-    for pid, (parent, name) in parents.items():
-        above, at = [], parent
-        while at in parents:
-            above.append(at)
-            at = parents[at][0]
-        if worker.pid in above and "chrom" in name and "chrom" not in parents[parent][1]:
-            found.append(pid)
-    return found
+    """Returns the topmost processes of Chromium among a worker's descendants."""
+    browsers = []
+    for process in psutil.Process(worker.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "chrom" in process.name() and "chrom" not in psutil.Process(process.ppid()).name():
+                browsers.append(process)
+    return browsers
 
 
 def audit(crawl):
@@ -109,12 +90,8 @@ def test_a_browser_is_killed_again_and_again(row, rendering):
     worker = rendering.worker(STOP_WHEN_DONE=1)
     for kill in range(KILLS):
         finished = PAGES * kill // (2 * KILLS)
-        until(
-            lambda done=finished: rendering.counts()["finished"] >= done and browsers_of(worker),
-            "a browser at work",
-            seconds=180,
-        )
-        os.kill(browsers_of(worker)[0], signal.SIGKILL)
+        until(lambda least=finished: rendering.counts()["finished"] >= least, "pages", seconds=180)
+        until(lambda: browsers_of(worker), "a browser at work", seconds=180)[0].kill()
     assert worker.wait(180) == 0, worker.log.read_text()
     twice = audit(rendering)
     row(f"the browser killed {KILLS} times with pages open", lost=0, failed=0, twice=twice)
@@ -132,7 +109,7 @@ def test_a_worker_is_killed_with_pages_in_its_browser(row, rendering):
     row("a worker killed with pages in its browser", lost=0, twice=twice, in_flight=in_flight)
     assert twice <= in_flight
     assert browsers
-    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in browsers), "browsers that end with their worker")
+    until(lambda: all(has_ended(browser.pid) for browser in browsers), "browsers that end with their worker")
 
 
 def test_no_room_for_the_browser_s_profile(row, rendering):

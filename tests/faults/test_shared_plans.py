@@ -14,15 +14,7 @@ from waiting import until
 pytestmark = pytest.mark.faults
 
 SITE = "board"
-WORDS = {"first": "[救援]", "second": "[救援, 停电]", "third": "[救援, 停电]"}
-PLAN = """
-name: {name}
-sites: [{{use: demo_forum, name: board, base: "{base}"}}]
-keywords:
-  region: {{optional: [重庆, 四川]}}
-  event: {{required: [洪水], optional: {words}}}
-pages: 4
-"""
+WORDS = {"first": ["救援"], "second": ["救援", "停电"], "third": ["救援", "停电"]}
 
 
 @pytest.fixture
@@ -33,9 +25,9 @@ def crawl(fork_server, redis_server, forum, kafka_server, mongo_server, tmp_path
 
 
 def submit(crawl, forum, name):
-    path = crawl.folder / f"{name}.yaml"
-    path.write_text(PLAN.format(name=name, base=forum.url, words=WORDS[name]), encoding="utf-8")
-    crawl.scrapy("plan", "submit", path)
+    event = {"required": ["洪水"], "optional": WORDS[name]}
+    keywords = {"region": {"optional": ["重庆", "四川"]}, "event": event}
+    crawl.submit([{"use": "demo_forum", "name": SITE, "base": forum.url}], [], name=name, keywords=keywords, pages=4)
 
 
 def threads_asked_for(forum, since=0):

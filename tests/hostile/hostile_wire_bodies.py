@@ -17,9 +17,10 @@ TEXT = b"Some words of a page that is long enough to be one. " * 30
 PAGE = b"<html><head><title>T</title></head><body><article><p>" + TEXT + b"</p></article></body></html>"
 
 
-def answer(body=PAGE, *headers, status=b"200 OK", length=True):
+def answer(body=PAGE, *headers, status=b"200 OK", kind=b"text/html", length=True):
     """Returns a whole answer; without a length it ends with the connection."""
-    lines = [b"HTTP/1.1 " + status, b"Content-Type: text/html", b"Connection: close", *headers]
+    body = body.encode() if isinstance(body, str) else body
+    lines = [b"HTTP/1.1 " + status, b"Content-Type: " + kind, b"Connection: close", *headers]
     if length:
         lines.append(b"Content-Length: %d" % len(body))
     return b"\r\n".join(lines) + b"\r\n\r\n" + body

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from render.conftest import LIMITS
 from render.made_site import SCRIPT
+from waiting import PATIENCE_SECONDS
 
 from crawler.render import browser_tab
 from crawler.render.errors import RenderTimeoutError
@@ -165,7 +166,7 @@ async def test_a_tab_whose_process_has_ended_meanwhile_gets_no_page(own, site):
     for process in own._browser.processes.taken():
         if process.is_renderer:
             process.process.kill()
-    await asyncio.wait_for(crashed.wait(), 10)
+    await asyncio.wait_for(crashed.wait(), PATIENCE_SECONDS)
     assert "text" in (await own.render(PAGE, wish=DONE, fetch=site)).html
     [other] = kept(own)
     assert other is not tab
