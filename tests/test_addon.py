@@ -48,18 +48,16 @@ def test_a_spider_of_the_project_with_the_name_of_ours_stays_what_it_is(tmp_path
     assert loader.load("consumer") is ConsumerSpider
 
 
-@pytest.mark.parametrize(("asked", "runs"), [({}, False), ({"FAST_ENGINE": True}, True)])
-def test_the_fast_engine_is_for_own_spiders_that_ask_for_it(asked, runs):
+@pytest.mark.parametrize(
+    ("asked", "own_spiders", "frontier_s"),
+    [({}, False, True), ({"FAST_ENGINE": True}, True, True), ({"FAST_ENGINE": False}, False, False)],
+)
+def test_own_spiders_ask_for_the_fast_engine_and_the_frontier_s_have_it(asked, own_spiders, frontier_s):
     settings = prepared(**asked)
     assert settings["ADDONS"][FAST_ENGINE_ADDON] == 1000
-    assert settings.getbool("FAST_ENGINE") == runs
-
-
-def test_the_frontier_s_spiders_have_it_unless_the_project_says_no():
-    for said, runs in (({}, True), ({"FAST_ENGINE": False}, False)):
-        settings = prepared(**said)
-        ConsumerSpider.update_settings(settings)
-        assert settings.getbool("FAST_ENGINE") == runs
+    assert settings.getbool("FAST_ENGINE") == own_spiders
+    ConsumerSpider.update_settings(settings)
+    assert settings.getbool("FAST_ENGINE") == frontier_s
 
 
 @pytest.mark.parametrize("name", [FAST_ENGINE_ADDON, FastEngine])

@@ -26,25 +26,15 @@ def page(number):
 
 
 @pytest.mark.parametrize("number", SOME)
-def test_our_site_definition_reads_what_stands_there(number):
+def test_our_site_definition_and_the_peers_read_what_stands_there(number):
     url, body, expected = page(number)
     site = sites.load(ours.SITE, ours.SITES_FOLDER).named(ours.SITE, BASE)
-    found = asdict(extract.fields(Fetched(url, 200, "text/html; charset=utf-8", body), site))
-    found["images"] = [{"url": url} for url in found["images"]]
-    assert ours.item({"url": url, **found}) == expected
-
-
-@pytest.mark.parametrize("number", SOME)
-def test_the_peers_read_the_same(number):
-    url, body, expected = page(number)
+    fetched = Fetched(url, 200, "text/html; charset=utf-8", body)
+    fields = asdict(extract.fields(fetched, site))
+    fields["images"] = [{"url": url} for url in fields["images"]]
+    assert ours.item({"url": url, **fields}) == expected
+    assert list(extract.links(fetched, site).urls) == expected["links"]
     assert peers.read(Selector(body=body, encoding="utf-8"), url, partial(urljoin, url)) == expected
-
-
-def test_the_producers_results_are_the_links():
-    url, body, expected = page(3)
-    site = sites.load(ours.SITE, ours.SITES_FOLDER).named(ours.SITE, BASE)
-    found = extract.links(Fetched(url, 200, "text/html; charset=utf-8", body), site)
-    assert list(found.urls) == expected["links"]
 
 
 def test_pages_are_some_11_kb_and_the_same_each_time():
@@ -52,17 +42,6 @@ def test_pages_are_some_11_kb_and_the_same_each_time():
     assert min(sizes) > 10_500
     assert max(sizes) < 11_500
     assert page(7) == page(7)
-
-
-def test_pages_are_written_once(tmp_path):
-    pages.write(tmp_path, 3)
-    file = tmp_path / pages.path(2)[1:]
-    assert file.read_bytes() == page(2)[1]
-    file.write_bytes(b"")
-    pages.write(tmp_path, 3)
-    assert file.read_bytes() == b""
-    pages.write(tmp_path, 4)
-    assert file.read_bytes() == page(2)[1]
 
 
 @pytest.mark.parametrize(

@@ -96,16 +96,13 @@ def test_schemas_are_made_from_the_models(kind):
 
 
 @pytest.mark.parametrize(("name", "key"), KEYS)
-def test_every_key_stands_there_with_a_description_and_an_example(name, key):
+def test_every_key_stands_there_with_a_description_and_an_example_that_loads(name, key):
     field = PARTS[name].model_fields[key]
     rows = [line for line in PAGES[kind_of(name)].splitlines() if line.startswith(f"| `{key}` |")]
     (row,) = [row for row in rows if field.description in row]
     _key, values, _default, meaning, written = re.split(r" (?<!\\)\| ?", row.removeprefix("| "))[:5]
     assert values and meaning and written, row  # noqa: PT018 -- the row says which
 
-
-@pytest.mark.parametrize(("name", "key"), KEYS)
-def test_every_example_loads(name, key):
     value, kind = whole(name, key), kind_of(name)
     yamlfile.validate(yamlfile.parse(yaml.safe_dump(value, allow_unicode=True), "f"), PARTS[name])
     place = f"#/$defs/{name}" if name in SCHEMAS[kind]["$defs"] else "#"

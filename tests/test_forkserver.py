@@ -50,28 +50,19 @@ def python(server, folder, code, **environment):
     return ForkedProcess(server, "python", ["python", code], folder, environment=environment, directory=folder)
 
 
-def test_it_has_a_pid_status_group_environment_and_directory_of_its_own(fork_server, tmp_path):
-    code = "import os; print(os.getpid(), os.getpgrp(), os.environ['COLOUR'], os.getcwd(), os.read(0, 1)); exit(3)"
-    process = python(fork_server, tmp_path, code, COLOUR="red")
-    process.start()
-    assert process.wait(20) == 3
-    assert process.log.read_text() == f"{process.pid} {process.pid} red {tmp_path} b''\n"
-
-
-def test_settings_see_its_environment(fork_server, tmp_path):
-    code = "from crawler import config; print(config.REDIS_URL.of({}))"
+def test_it_has_a_pid_group_environment_directory_and_random_numbers_of_its_own_and_ends_once(fork_server, tmp_path):
+    code = """import os, random; from crawler import config
+print(os.getpid(), os.getpgrp(), config.REDIS_URL.of({}), os.getcwd(), os.read(0, 1)); print(random.random()); exit(3)
+"""
     process = python(fork_server, tmp_path, code, REDIS_URL="redis://elsewhere")
-    process.start()
-    assert process.wait(20) == 0
-    assert process.log.read_text() == "redis://elsewhere\n"
-
-
-def test_it_draws_random_numbers_of_its_own(fork_server, tmp_path):
-    process = python(fork_server, tmp_path, "import random; print(random.random())")
     for _ in range(2):
         process.start()
-        assert process.wait(20) == 0
-    assert len(set(process.log.read_text().split())) == 2
+        until(lambda: not process.running, "its end")
+        process.kill()
+        assert process.wait(0) == process.stop() == 3
+    *_, number, told, other = process.log.read_text().splitlines()
+    assert told == f"{process.pid} {process.pid} redis://elsewhere {tmp_path} b''"
+    assert number != other
 
 
 def test_signals_reach_it_and_it_is_killed_with_its_children(fork_server, tmp_path):
@@ -85,14 +76,6 @@ def test_signals_reach_it_and_it_is_killed_with_its_children(fork_server, tmp_pa
         until(lambda: process.log.read_text().count("\n") == 2, "another child")
         os.kill(process.pid, signal.SIGTERM)
         assert process.wait(20) == -signal.SIGTERM
-
-
-def test_an_end_is_told_once_however_often_it_is_asked_for(fork_server, tmp_path):
-    process = python(fork_server, tmp_path, "raise SystemExit(4)")
-    process.start()
-    until(lambda: not process.running, "its end")
-    process.kill()
-    assert process.wait(0) == process.stop() == 4
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler, get_reactor_settings
-from waiting import PATIENCE_SECONDS
+from waiting import PATIENCE_SECONDS, eventually
 
 from crawler import settings as project_settings
 from crawler.frontier.session import SessionExpired
@@ -100,12 +100,6 @@ async def offer(scheduler, *seeds):
 
 def end(request):
     part_of(request).end()
-
-
-async def until(condition):
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not condition():  # noqa: ASYNC110 -- Redis has no event for it
-            await asyncio.sleep(0.005)
 
 
 async def until_totals(scheduler, **expected):
@@ -197,7 +191,7 @@ async def test_a_seed_s_request_is_made_as_the_seed_says(build):
 async def test_follow_up_requests_come_first(build):
     scheduler = await build()
     await offer(scheduler, content(1))
-    await until(scheduler.has_pending_requests)
+    await eventually(scheduler.has_pending_requests)
     follow_up = Request("http://a.test/2")
     assert scheduler.enqueue_request(follow_up)
     assert (await requests(scheduler, 1))[0] is follow_up
@@ -249,12 +243,12 @@ async def test_a_lost_session_drops_all_visits(build):
     owner = lease.owner
     async with redis_async(scheduler.crawler.settings) as redis:
         await redis.zrem(scheduler.worker.config.frontier.keys.partition(0).sessions, owner)
-    await until(lambda: lease.owner != owner)
+    await eventually(lambda: lease.owner != owner)
     assert not scheduler.has_pending_requests()
     assert state_of(request).visit.ended
     end(request)  # too late: nothing is settled for it
     assert scheduler.worker.claiming.claims.carrying == 0
-    await until(lambda: lease.alive)
+    await eventually(lambda: lease.alive)
 
 
 async def test_a_worker_that_holds_turns_leaves_seeds_to_one_that_is_starved(build, monkeypatch):
@@ -272,7 +266,7 @@ async def test_a_worker_that_holds_turns_leaves_seeds_to_one_that_is_starved(bui
     )
     scheduler.worker.events.publish(WorkerStarved("another"))
     await offer(scheduler, content(2, "h2.test"))
-    await until(lambda: len(asked) > 10)
+    await eventually(lambda: len(asked) > 10)
     assert not claims
     share._others_starve_until = 0.0
     [second] = await requests(scheduler, 1)
@@ -297,20 +291,6 @@ async def test_an_expired_session_ends_what_is_fetched_and_keeps_what_is_deliver
     assert scheduler.crawler.stats.get_value("frontier/release/no-session") == 2
 
 
-async def test_a_stop_releases_the_visits_not_started_and_lets_the_others_end(build):
-    scheduler = await build()
-    await offer(scheduler, content(1), content(2))
-    [started] = await requests(scheduler, 1)
-    scheduler.crawler.engine._stopping = True
-
-    await until_totals(scheduler, ready=1, executing=1)
-    assert scheduler.worker.life.stopping.is_set()
-    assert scheduler.worker.claiming.room() == 0
-    end(started)
-
-    await until_totals(scheduler, finished=1)
-
-
 async def test_closing_releases_all_visits(build):
     scheduler = await build()
     await offer(scheduler, content(1), content(2))
@@ -330,8 +310,8 @@ async def test_a_worker_whose_task_dies_releases_all_and_ends(build, caplog, nam
     await offer(scheduler, content(1), content(2))
     (request,) = await requests(scheduler, 1)
     task = next(task for task in asyncio.all_tasks() if task.get_name() == name)
-    await until(lambda: not task.cancel())  # one cancellation may be missed, see `tasks.cancel`
-    await until(lambda: scheduler.crawler.engine.closed_for == "failed")
+    await eventually(lambda: not task.cancel())  # one cancellation may be missed, see `tasks.cancel`
+    await eventually(lambda: scheduler.crawler.engine.closed_for == "failed")
     assert state_of(request).visit.ended
     assert scheduler.worker.life.death.name == name
     assert f"its task '{name}' died" in caplog.text
@@ -346,19 +326,7 @@ async def test_a_worker_whose_session_thread_dies_ends(build):
         raise SystemExit
 
     scheduler.worker.life.session._stop.wait = bug
-    await until(lambda: scheduler.crawler.engine.closed_for == "failed")
-
-
-async def test_a_worker_told_to_stop_at_once_has_released_what_it_held(build):
-    scheduler = await build()
-    await offer(scheduler, content(1), content(2))
-    (request,) = await requests(scheduler, 1)
-    await scheduler._leave_soon().asFuture(asyncio.get_running_loop())
-    assert state_of(request).visit.ended
-    async with redis_async(scheduler.crawler.settings) as redis:
-        counts = await redis.hgetall(scheduler.worker.config.frontier.keys.partition(0).of("content", "counts"))
-        assert (counts[b"ready"], counts[b"executing"]) == (b"2", b"0")
-        assert not await redis.exists(scheduler.worker.config.frontier.keys.partition(0).sessions)
+    await eventually(lambda: scheduler.crawler.engine.closed_for == "failed")
 
 
 async def test_a_worker_told_to_stop_as_it_joins_leaves_nothing(build, monkeypatch):
@@ -384,7 +352,7 @@ async def test_an_idle_spider_stays_open_until_all_is_done(build):
     assert scheduler.crawler.engine.closed_for or any(
         isinstance(getattr(result, "value", None), DontCloseSpider) for _receiver, result in sent
     )
-    await until(lambda: scheduler.crawler.engine.closed_for == "finished")
+    await eventually(lambda: scheduler.crawler.engine.closed_for == "finished")
     sent = scheduler.crawler.signals.send_catch_log(signals.spider_idle, dont_log=DontCloseSpider)
     assert not any(isinstance(getattr(result, "value", None), DontCloseSpider) for _receiver, result in sent)
 
@@ -393,16 +361,7 @@ async def test_a_worker_that_has_room_for_nothing_ends_when_all_is_done(build, m
     """On a busy node, where others have crawled what there was."""
     monkeypatch.setattr(Claiming, "room", lambda _self, _slow_visits=0: 0)
     scheduler = await build(STOP_WHEN_DONE=1)
-    await until(lambda: scheduler.crawler.engine.closed_for == "finished")
-
-
-async def test_a_sink_that_is_away_stops_claims(build):
-    scheduler = await build()
-    worker = Worker.of(scheduler.crawler)
-    worker.claiming.sink_down("kafka", "no answer")
-    assert worker.claiming.room() == 0
-    worker.claiming.sink_up("kafka")
-    assert worker.claiming.room() > 0
+    await eventually(lambda: scheduler.crawler.engine.closed_for == "finished")
 
 
 async def test_what_fails_while_a_worker_closes_is_still_told(build, caplog, monkeypatch):
@@ -426,7 +385,7 @@ async def test_a_worker_says_why_it_claims_nothing_and_logs_each_change_once(bui
     assert worker.claiming.why_none() == ""
 
     async def said(text):
-        await until(lambda: worker.reports.figures.latest.get("why_no_claims") == text)
+        await eventually(lambda: worker.reports.figures.latest.get("why_no_claims") == text)
 
     worker.claiming.sink_down("kafka", "no answer")
     await said("it waits for kafka (no answer)")

@@ -27,7 +27,7 @@ def until(condition, what, seconds=PATIENCE_SECONDS, poll_seconds=POLL_SECONDS):
     return found
 
 
-async def eventually(condition, what, seconds=PATIENCE_SECONDS):
+async def eventually(condition, what="its condition", seconds=PATIENCE_SECONDS):
     """Waits as `until`, beside an event loop that goes on."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -20,7 +20,7 @@ from crawler.cli.json_outline import outline
 from crawler.cli.page_fetcher import PageFetcher
 from crawler.middlewares.rendering import HTML_TYPES, wish_of
 from crawler.render import evidence
-from crawler.render.at_hand import why_no_browser
+from crawler.render.chromium import why_no_browser
 from crawler.render.errors import StepFailedError
 from crawler.render.wish import Wish
 from crawler.sites.steps import StepValues

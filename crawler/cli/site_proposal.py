@@ -12,7 +12,7 @@ from crawler.base.models import Politeness
 from crawler.base.text import one_line
 from crawler.cli.page_browser import PageBrowser
 from crawler.cli.page_fetcher import PageFetcher
-from crawler.render.at_hand import why_no_browser
+from crawler.render.chromium import why_no_browser
 from crawler.render.wish import Wish
 from crawler.sites import Site
 from crawler.sites.results import NO_RESULTS

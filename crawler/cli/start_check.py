@@ -40,7 +40,6 @@ def _check_settings(settings: BaseSettings) -> None:
     Raises:
         ConfigError: A setting has a value that it can't have.
     """
-    from crawler.download.answer_limits import AnswerLimits
     from crawler.download.curl_options import CurlOptions
     from crawler.pipelines.batch import BatchConfig
     from crawler.pipelines.sink import chosen_sinks
@@ -50,7 +49,8 @@ def _check_settings(settings: BaseSettings) -> None:
     WorkerConfig.from_settings(settings)
     redis_sync(settings).close()
     CurlOptions.from_settings(settings)
-    AnswerLimits.from_settings(settings)
+    for setting in (config.DOWNLOAD_MAXSIZE, config.DOWNLOAD_WARNSIZE, config.DOWNLOAD_FAIL_ON_DATALOSS):
+        setting.of(settings)
     if not closest_scrapy_cfg():
         _refuse_relative_folders(settings)
     if chosen_sinks(settings):

@@ -55,7 +55,11 @@ def decode(body: bytes, content_encoding: Iterable[bytes], max_bytes: int) -> by
         AnswerError: `bad-encoding` for a coding that isn't known, or that the body isn't in; `truncated` for a body
             that ends early; `too-large`.
     """
-    names = [name.strip().lower() for value in content_encoding for name in value.decode("latin-1").split(",")]
+    names = [
+        name.strip().lower().removeprefix("x-")  # x-gzip: RFC 9110, 8.4.1.3
+        for value in content_encoding
+        for name in value.decode("latin-1").split(",")
+    ]
     codings = [name for name in names if name not in _NO_CODING]
     if len(codings) > MAX_CODINGS:
         raise AnswerError(reasons.BAD_ENCODING, f"{len(codings)} codings")
@@ -181,21 +185,14 @@ def _deflate(beginning: bytes) -> _Inflate:
     return _Inflate(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
 
 
-def _gzip(_beginning: bytes) -> _Inflate:
-    return _Inflate(16 + zlib.MAX_WBITS)  # 16: zlib's way to say gzip
-
-
 _STREAMS: dict[str, Callable[[bytes], _Stream]] = {
-    "gzip": _gzip,
-    "x-gzip": _gzip,
+    "gzip": lambda _beginning: _Inflate(16 + zlib.MAX_WBITS),  # 16: zlib's way to say gzip
     "deflate": _deflate,
     "br": lambda _beginning: _Brotli(),
     "zstd": lambda _beginning: _Zstd(),
 }
 # How a further stream begins. zstd's also with a skippable frame, of 16 kinds.
-_GZIP = (b"\x1f\x8b",)
 _MAGIC: dict[str, tuple[bytes, ...]] = {
-    "gzip": _GZIP,
-    "x-gzip": _GZIP,
+    "gzip": (b"\x1f\x8b",),
     "zstd": (b"\x28\xb5\x2f\xfd", *(bytes((0x50 + number, 0x2A, 0x4D, 0x18)) for number in range(16))),
 }

@@ -115,6 +115,28 @@ class CurlLoop:
         finally:
             self._watchdog.calls += 1
 
+    async def when_ready(self, curl: pycurl.Curl, call: Callable[[], T], *, writes: bool) -> T:
+        """Returns what a call about an open connection returns, once the connection is ready for it.
+
+        Raises:
+            pycurl.error: The connection is lost, or was stopped meanwhile.
+        """
+        sock = curl.getinfo(pycurl.ACTIVESOCKET)
+        add, remove = self._loop.add_reader, self._loop.remove_reader
+        if writes:
+            add, remove = self._loop.add_writer, self._loop.remove_writer
+        while curl in self._connected:  # else the descriptor may be another's by now
+            try:
+                return self.guarded(sock, call)
+            except BlockingIOError:
+                ready = asyncio.Event()
+            add(sock, ready.set)
+            try:
+                await ready.wait()
+            finally:
+                remove(sock)
+        raise pycurl.error(pycurl.E_RECV_ERROR, "stopped")
+
     @contextmanager
     def out_of_call(self) -> Iterator[None]:
         """Within a callback of libcurl: the time that others' code takes now isn't libcurl's, which begins anew after.

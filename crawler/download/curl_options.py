@@ -17,7 +17,6 @@ import pycurl
 
 from crawler import config
 from crawler.base.errors import ConfigError
-from crawler.download.resend import is_safe
 from crawler.download.targets import scheme_and_authority, url_to_send
 
 if TYPE_CHECKING:
@@ -118,6 +117,11 @@ def is_simple(request: Request) -> bool:
     return request.method == "GET" and not (request.body or meta.get("proxy") or meta.get("bindaddress"))
 
 
+def is_safe(request: Request) -> bool:
+    """Returns whether the request changes nothing at the server, and so may be sent again (RFC 9110, 9.2.1)."""
+    return request.method in ("GET", "HEAD", "OPTIONS", "TRACE")
+
+
 def set_timeout(curl: pycurl.Curl, deadline_s: float) -> None:
     """Sets when the transfer ends at the latest, by `time.monotonic()`."""
     curl.setopt(pycurl.TIMEOUT_MS, max(int((deadline_s - time.monotonic()) * 1000), 1))
@@ -147,16 +151,10 @@ def set_http1(curl: pycurl.Curl, *, on: bool) -> None:
     curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1 if on else pycurl.CURL_HTTP_VERSION_NONE)
 
 
-def set_resend(curl: pycurl.Curl) -> None:
-    """Sets that a request that was sent in vain goes over a new connection, in HTTP/1.1."""
-    curl.setopt(pycurl.FRESH_CONNECT, 1)
-    set_http1(curl, on=True)
-
-
-def unset_resend(curl: pycurl.Curl) -> None:
-    """Takes `set_resend` back."""
-    curl.setopt(pycurl.FRESH_CONNECT, 0)
-    set_http1(curl, on=False)
+def set_resend(curl: pycurl.Curl, *, on: bool) -> None:
+    """Sets that a request that was sent in vain goes over a new connection, in HTTP/1.1, or takes that back."""
+    curl.setopt(pycurl.FRESH_CONNECT, int(on))
+    set_http1(curl, on=on)
 
 
 def set_route(curl: pycurl.Curl, request: Request, target: Target) -> None:

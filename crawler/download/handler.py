@@ -24,16 +24,15 @@ from scrapy.exceptions import (
 )
 from scrapy.utils.datatypes import LocalCache
 
+from crawler import config
 from crawler.base import reasons
 from crawler.base.errors import AnswerError
 from crawler.base.scrapy_private import check_stop_download, get_maxsize_msg, get_warnsize_msg
 from crawler.download import curl_options
-from crawler.download.answer_limits import AnswerLimits
 from crawler.download.curl_errors import OddHeadError, error_of, is_whole
 from crawler.download.curl_loop import CurlLoop
-from crawler.download.curl_options import CurlOptions
+from crawler.download.curl_options import CurlOptions, is_safe
 from crawler.download.lenient import run_filtered
-from crawler.download.resend import is_safe, wait_to_resend
 from crawler.download.response import make_response
 from crawler.download.targets import Targets, scheme_and_authority, url_to_send
 from crawler.download.transfer import TooLargeError, Transfer
@@ -41,7 +40,7 @@ from crawler.download.web_sockets import CurlWebSocket, WebSocketRequest, WebSoc
 from crawler.worker.claiming.request_state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Awaitable, Coroutine
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -72,7 +71,9 @@ class CurlDownloadHandler(BaseDownloadHandler):
         settings = crawler.settings
         self._targets = Targets.from_settings(settings)
         self._options = CurlOptions.from_settings(settings)
-        self._limits = AnswerLimits.from_settings(settings)
+        self._max_bytes = config.DOWNLOAD_MAXSIZE.of(settings)
+        self._warn_bytes = config.DOWNLOAD_WARNSIZE.of(settings)
+        self._fails_on_loss = config.DOWNLOAD_FAIL_ON_DATALOSS.of(settings)
         self._senders = (id(crawler.signals.sender), id(dispatcher.Any))
         self._idle: list[Transfer] = []  # their handles serve the next simple requests
         self._odd_hosts: LocalCache[str, None] = LocalCache(HOSTS_REMEMBERED)  # by scheme and authority
@@ -113,14 +114,12 @@ class CurlDownloadHandler(BaseDownloadHandler):
             self._odd_hosts[scheme_and_authority(request.url)] = None
             if not is_safe(request):
                 raise
-        started_s += await wait_to_resend(request, self.crawler)
+        started_s += await self._wait_to_resend(request)
         return await self._download(request, started_s, lenient=True)
 
     async def _download(self, request: Request, started_s: float, *, lenient: bool = False) -> Response:
-        if state := state_of(request):
-            state.visit.check()
         timeout_s: float = request.meta.get("download_timeout") or TIMEOUT_SECONDS
-        target = self._targets.cached(request) or await self._find_target(request, timeout_s)
+        target = await self._find_target(request, timeout_s)
         loop = self._curl_loop = self._curl_loop or CurlLoop()
         simple = not lenient and curl_options.is_simple(request)
         # A lenient transfer opens no connection of its own: `_run_lenient` does so, with all options.
@@ -128,7 +127,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         transfer = self._idle.pop() if simple and self._idle else Transfer(options.new_handle())
         transfer.begin(
             target,
-            max_bytes=request.meta.get("download_maxsize", self._limits.max_bytes),
+            max_bytes=request.meta.get("download_maxsize", self._max_bytes),
             to_head=request.method == "HEAD",
             on_head=partial(self._take_head, request, started_s),
             on_data=partial(self._take_data, request) if self._has_receivers(signals.bytes_received) else None,
@@ -154,19 +153,16 @@ class CurlDownloadHandler(BaseDownloadHandler):
 
     async def _open_web_socket(self, request: WebSocketRequest, started_s: float) -> Response:
         """Returns the answer to a request for a WebSocket: that has the socket, or says why the server refuses it."""
-        if state := state_of(request):
-            state.visit.check()
         timeout_s: float = request.meta.get("download_timeout") or TIMEOUT_SECONDS
-        target = self._targets.cached(request) or await self._find_target(request, timeout_s)
+        target = await self._find_target(request, timeout_s)
         loop = self._curl_loop = self._curl_loop or CurlLoop()
         transfer = Transfer(self._options.new_handle())
         on_head, is_open = partial(self._take_head, request, started_s), False
-        transfer.begin(target, max_bytes=self._limits.max_bytes, to_upgrade=True, on_head=on_head)
+        transfer.begin(target, max_bytes=self._max_bytes, to_upgrade=True, on_head=on_head)
         try:
             curl_options.set_upgrade(transfer.curl, request, target)
             curl_options.set_timeout(transfer.curl, started_s + timeout_s)
-            running = loop.start(transfer.curl, connect_only=True)
-            end = await (running if state is None else state.visit.wait(running))
+            end = await _wait_for_visit(request, loop.start(transfer.curl, connect_only=True))
             is_open, head = not end.code, transfer.head
             if is_open and head is not None:
                 return WebSocketResponse(request.url, headers=head.headers, socket=CurlWebSocket(loop, transfer))
@@ -179,6 +175,10 @@ class CurlDownloadHandler(BaseDownloadHandler):
                 transfer.curl.close()
 
     async def _find_target(self, request: Request, timeout_s: float) -> Target:
+        if state := state_of(request):
+            state.visit.check()
+        if target := self._targets.cached(request):
+            return target
         try:
             async with asyncio.timeout(timeout_s):
                 return await _run_for_visit(request, self._targets.find(request))
@@ -209,20 +209,33 @@ class CurlDownloadHandler(BaseDownloadHandler):
         if transfer.sends <= 1 or not is_safe(request):
             return end
         refused = transfer.curl.getinfo(pycurl.NUM_CONNECTS) > 1  # it wasn't a kept connection that lost it
-        deadline_s += await wait_to_resend(request, self.crawler)
+        deadline_s += await self._wait_to_resend(request)
         transfer.sends = 0
-        curl_options.set_resend(transfer.curl)
+        curl_options.set_resend(transfer.curl, on=True)
         end = await self._send(loop, transfer.curl, request, deadline_s)
-        curl_options.unset_resend(transfer.curl)
+        curl_options.set_resend(transfer.curl, on=False)
         if refused and not end.code:
             self._http1_hosts[scheme_and_authority(request.url)] = None
         return end
 
     async def _send(self, loop: CurlLoop, curl: pycurl.Curl, request: Request, deadline_s: float) -> TransferEnd:
         curl_options.set_timeout(curl, deadline_s)
-        running = loop.start(curl)
-        state = state_of(request)
-        return await (running if state is None else state.visit.wait(running))
+        return await _wait_for_visit(request, loop.start(curl))
+
+    async def _wait_to_resend(self, request: Request) -> float:
+        """Waits until the request may be sent once more; returns the seconds that it waited.
+
+        It counts as another request, and waits for its turns of host and address.
+
+        Raises:
+            HeadroomError: The visit may fetch no more, its session was lost, or its host has a backoff by now.
+        """
+        began_s, state = time.monotonic(), state_of(request)
+        if state is not None and state.start_again is not None:
+            await state.start_again(request)
+        if self.crawler.stats is not None:
+            self.crawler.stats.inc_value("download/sent_again")
+        return time.monotonic() - began_s
 
     async def _run_lenient(
         self, loop: CurlLoop, transfer: Transfer, request: Request, deadline_s: float
@@ -249,7 +262,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
 
     def _take_head(self, request: Request, started_s: float, head: Head) -> None:
         request.meta["download_latency"] = time.monotonic() - started_s
-        warn_bytes = request.meta.get("download_warnsize", self._limits.warn_bytes)
+        warn_bytes = request.meta.get("download_warnsize", self._warn_bytes)
         if warn_bytes and head.length is not None and head.length > warn_bytes:
             logger.warning(get_warnsize_msg(head.length, warn_bytes, request, expected=True))
         if self._has_receivers(signals.headers_received):
@@ -285,13 +298,13 @@ class CurlDownloadHandler(BaseDownloadHandler):
         if isinstance(error, StopDownload):
             flags = ["download_stopped"]
         elif isinstance(error, AnswerError) and error.reason == reasons.TRUNCATED and head is not None:
-            if request.meta.get("download_fail_on_dataloss", self._limits.fails_on_loss):
+            if request.meta.get("download_fail_on_dataloss", self._fails_on_loss):
                 raise error
             flags = ["dataloss"]
         elif error is not None:
             raise self._as_scrapy_says(error, request, timeout_s)
         assert head is not None  # without one there is an error
-        warn_bytes = request.meta.get("download_warnsize", self._limits.warn_bytes)
+        warn_bytes = request.meta.get("download_warnsize", self._warn_bytes)
         if warn_bytes and transfer.size > warn_bytes >= (head.length or 0):
             logger.warning(get_warnsize_msg(transfer.size, warn_bytes, request, expected=False))
         body = b"".join(transfer.pieces)
@@ -304,7 +317,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
     def _as_scrapy_says(self, error: Exception, request: Request, timeout_s: float) -> Exception:
         """Returns the error as Scrapy's handlers put it, where they know it."""
         if isinstance(error, TooLargeError):
-            max_bytes = request.meta.get("download_maxsize", self._limits.max_bytes)
+            max_bytes = request.meta.get("download_maxsize", self._max_bytes)
             message = get_maxsize_msg(error.size, max_bytes, request, expected=error.expected)
             logger.warning(message)
             return DownloadCancelledError(message)
@@ -323,6 +336,12 @@ async def _run_for_visit(request: Request, part: Coroutine[Any, Any, T]) -> T:
     """
     state = state_of(request)
     return await (part if state is None else state.visit.run(part))
+
+
+def _wait_for_visit(request: Request, running: asyncio.Future[TransferEnd]) -> Awaitable[TransferEnd]:
+    """Returns what is awaited for a transfer's end; it raises as `_run_for_visit` when the request's visit ends."""
+    state = state_of(request)
+    return running if state is None else state.visit.wait(running)
 
 
 def _timeout_error(request: Request, seconds: float) -> DownloadTimeoutError:

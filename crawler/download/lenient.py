@@ -14,7 +14,7 @@ import asyncio
 import socket
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import pycurl
 
@@ -26,12 +26,9 @@ from crawler.download.head_filter import HeadFilter
 from crawler.download.transfer import SocketForCurl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from crawler.download.curl_loop import CurlLoop
     from crawler.download.transfer import Transfer
 
-T = TypeVar("T")
 READ_BYTES = 64 * 1024
 _CUT_OFF = (pycurl.E_GOT_NOTHING, pycurl.E_PARTIAL_FILE)  # what libcurl says when a connection ends too early
 
@@ -65,7 +62,6 @@ class _Relay:
         self._curl_loop = curl_loop
         self._loop = asyncio.get_running_loop()
         self._connection = connection
-        self._socket: int = connection.getinfo(pycurl.ACTIVESOCKET)
         self._parsing = parsing
         self._failure: TransferEnd | None = None  # of the connection
 
@@ -90,18 +86,20 @@ class _Relay:
         return self._failure if self._failure is not None and cut_off else end
 
     async def _send_request(self, ours: socket.socket) -> None:
+        connection = self._connection
         while data := await self._loop.sock_recv(ours, READ_BYTES):
             while data:
                 try:
-                    sent = await self._when_ready(partial(self._connection.send, data), writes=True)
+                    sent = await self._curl_loop.when_ready(connection, partial(connection.send, data), writes=True)
                 except pycurl.error:  # the server wants no more of it; its answer may say why
                     return
                 data = data[sent:]
 
     async def _receive_answer(self, ours: socket.socket) -> None:
-        head = HeadFilter()
+        head, connection = HeadFilter(), self._connection
+        receive = partial(connection.recv, READ_BYTES)
         try:
-            while data := await self._when_ready(partial(self._connection.recv, READ_BYTES), writes=False):
+            while data := await self._curl_loop.when_ready(connection, receive, writes=False):
                 await self._loop.sock_sendall(ours, head.feed(data))
         except pycurl.error as error:
             self._failure = TransferEnd(*error.args)
@@ -111,19 +109,3 @@ class _Relay:
             return
         with suppress(OSError):  # the parser has closed its end
             ours.shutdown(socket.SHUT_WR)
-
-    async def _when_ready(self, call: Callable[[], T], *, writes: bool) -> T:
-        """Returns what a call about the connection returns, once the connection is ready for it."""
-        add, remove = self._loop.add_reader, self._loop.remove_reader
-        if writes:
-            add, remove = self._loop.add_writer, self._loop.remove_writer
-        while True:
-            try:
-                return self._curl_loop.guarded(self._socket, call)
-            except BlockingIOError:
-                ready = asyncio.Event()
-            add(self._socket, ready.set)
-            try:
-                await ready.wait()
-            finally:
-                remove(self._socket)

@@ -76,27 +76,6 @@ class Transfer:
         sends: How many times libcurl was about to send the request; it is stopped before the second.
     """
 
-    __slots__ = (
-        "_informational",
-        "_lines",
-        "address",
-        "curl",
-        "error",
-        "head",
-        "max_bytes",
-        "no_socket",
-        "on_data",
-        "on_head",
-        "pieces",
-        "refused",
-        "sends",
-        "sent_headers",
-        "size",
-        "target",
-        "to_head",
-        "to_upgrade",
-    )
-
     def __init__(self, curl: pycurl.Curl) -> None:
         self.curl = curl
         self.sent_headers: dict[bytes, list[bytes]] | None = None

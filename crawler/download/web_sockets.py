@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pycurl
 from scrapy import Request
@@ -19,12 +19,9 @@ from crawler.base import reasons
 from crawler.base.errors import AnswerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from crawler.download.curl_loop import CurlLoop
     from crawler.download.transfer import Transfer
 
-T = TypeVar("T")
 OPENED = 101  # the status of an answer that makes a connection a WebSocket (RFC 6455, 4.2.2)
 READ_BYTES = 64 * 1024
 MAX_MESSAGE_BYTES = 4 * 1024 * 1024  # what chat servers and dashboards send has kilobytes
@@ -60,8 +57,6 @@ class CurlWebSocket:
     def __init__(self, curl_loop: CurlLoop, transfer: Transfer) -> None:
         self._curl_loop, self._curl = curl_loop, transfer.curl
         self._transfer = transfer  # its callbacks may still be called
-        self._loop = asyncio.get_running_loop()
-        self._socket: int = transfer.curl.getinfo(pycurl.ACTIVESOCKET)
         self._sending = asyncio.Lock()
         self._is_closed = False
 
@@ -72,10 +67,10 @@ class CurlWebSocket:
             AnswerError: The message has more than `MAX_MESSAGE_BYTES`, or is no UTF-8 though it says so.
         """
         pieces: list[bytes] = []
-        size = 0
+        size, receive = 0, partial(self._curl.ws_recv, READ_BYTES)
         while not self._is_closed:
             try:
-                data, frame = await self._when_ready(partial(self._curl.ws_recv, READ_BYTES), writes=False)
+                data, frame = await self._curl_loop.when_ready(self._curl, receive, writes=False)
             except pycurl.error:
                 return None
             if frame.flags & pycurl.WS_CLOSE:
@@ -98,7 +93,8 @@ class CurlWebSocket:
         async with self._sending:
             try:
                 while not self._is_closed:
-                    sent = await self._when_ready(partial(self._curl.ws_send, data, flags), writes=True)
+                    send = partial(self._curl.ws_send, data, flags)
+                    sent = await self._curl_loop.when_ready(self._curl, send, writes=True)
                     data = data[sent:]
                     if not data:
                         return
@@ -111,24 +107,6 @@ class CurlWebSocket:
             self._is_closed = True
             self._curl_loop.stop(self._curl)
             self._curl.close()
-
-    async def _when_ready(self, call: Callable[[], T], *, writes: bool) -> T:
-        """Returns what a call about the connection returns, once the connection is ready for it."""
-        add, remove = self._loop.add_reader, self._loop.remove_reader
-        if writes:
-            add, remove = self._loop.add_writer, self._loop.remove_writer
-        while True:
-            try:
-                return self._curl_loop.guarded(self._socket, call)
-            except BlockingIOError:
-                ready = asyncio.Event()
-            if self._is_closed:  # the descriptor may be another's by now
-                raise pycurl.error(pycurl.E_RECV_ERROR, "closed")
-            add(self._socket, ready.set)
-            try:
-                await ready.wait()
-            finally:
-                remove(self._socket)
 
 
 def _message(data: bytes, *, is_text: bool) -> str | bytes:

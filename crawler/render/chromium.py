@@ -11,6 +11,7 @@ import asyncio
 import os
 import shutil
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from crawler.render.errors import BrowserMissingError
@@ -106,6 +107,21 @@ def find(path: str) -> str:
             return executable
     where = f"BROWSER_PATH names {path}, which can't be run" if path else f"none of {', '.join(NAMES)} is on PATH"
     raise BrowserMissingError(f"no browser: {where}; install Chromium, such as Debian's package `chromium`")
+
+
+def why_no_browser(path: str) -> str:
+    """Returns what keeps this node from rendering; empty: nothing that can be seen before a browser is started.
+
+    Args:
+        path: The setting BROWSER_PATH.
+    """
+    if find_spec("playwright") is None:
+        return "no Playwright: install Headroom's extra `browser`"
+    try:
+        find(path)
+    except BrowserMissingError as error:
+        return str(error)
+    return ""
 
 
 async def may_have_namespace() -> bool:

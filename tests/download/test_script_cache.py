@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from scrapy.http import Headers, Response
 
+from crawler.download.page_rules import is_tracker
 from crawler.download.script_cache import FLOOR_SECONDS, MAX_SECONDS, ScriptCache, ScriptKey, fresh_seconds
-from crawler.download.trackers import is_tracker
 
 URL = "https://a.test/app.js"
 

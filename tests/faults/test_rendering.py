@@ -61,7 +61,7 @@ def test_a_page_whose_script_never_ends_fails_for_that_and_others_go_on(crawl, s
     """The browser's own time limit ends it, which tells a page that hangs from a browser that does."""
     host = serve(lambda path: [answer("<script>while (true) {}</script>" if path == "/hangs" else WHOLE)])
     crawl.offer([f"{host.url}/hangs", f"{host.url}/other"])
-    crawl.finish(PAGE_SECONDS=10, MAX_ATTEMPTS=1)
+    crawl.finish(PAGE_SECONDS=25, MAX_ATTEMPTS=1)  # for the other page, on a busy machine
     assert [reason for _state, reason in crawl.unfinished().values()] == ["render-timeout"]
     assert [item["content"] for item in crawl.items()] == ["text"]
 

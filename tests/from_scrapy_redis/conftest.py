@@ -6,12 +6,10 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from hostile.hostile_wire_bodies import answer
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -29,41 +27,18 @@ IN_THIS_PROJECT = {
 }
 
 
-class Pages(BaseHTTPRequestHandler):
-    """Each page links to the next two, the last ones to the first ones."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        self.server.asked[self.path] += 1
-        number = int(self.path.removeprefix("/page/")) if self.path.startswith("/page/") else None
-        links = (
-            "".join(f'<a href="/page/{(number + step) % PAGES}">on</a>' for step in (1, 2))
-            if number is not None
-            else ""
-        )
-        text = f"<html><title>Page {number}</title><article>{'Words of a page. ' * 9}</article>{links}</html>".encode()
-        self.send_response(404 if number is None else 200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
-def site():
-    """The site; `url(N)` is a page's address, `asked` counts the requests by path."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
-    server.daemon_threads = True
-    server.asked = Counter()
-    server.url = lambda number: f"http://127.0.0.1:{server.server_port}/page/{number}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+def site(serve):
+    """A site; `url_of(N)` is a page's address. Each page links to the next two, the last ones to the first ones."""
+
+    def page(path):
+        number = int(path.removeprefix("/page/"))
+        links = "".join(f'<a href="/page/{(number + step) % PAGES}">on</a>' for step in (1, 2))
+        return [answer(f"<html><title>Page {number}</title><article>{'Words of a page. ' * 9}</article>{links}</html>")]
+
+    host = serve(page)
+    host.url_of = lambda number: f"{host.url}/page/{number}"
+    return host
 
 
 @pytest.fixture(params=["its own project", "this project"])

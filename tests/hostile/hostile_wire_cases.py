@@ -9,12 +9,10 @@ import gzip
 from dataclasses import dataclass
 from itertools import chain
 
-import brotli
 from hostile.hostile_wire_bodies import (
     MIB,
     PAGE,
     answer,
-    bare_deflate,
     brotli_bomb,
     chunk,
     chunked,
@@ -27,8 +25,6 @@ from hostile.hostile_wire_bodies import (
     zstd_window,
 )
 from hostile.hostile_wire_server import HOLD, NO_RULES, RESET, Script
-
-from crawler.download.codings import zstd
 
 FINISH = "finish"
 STATUS = b"HTTP/1.1 200 OK\r\n"
@@ -122,30 +118,19 @@ CASES = [
     case("gzip-bomb-in-gzip", "too-large", encoded(gzip.compress(gzip_bomb()), b"gzip, gzip")),
     case("zstd-that-asks-for-128-MiB", "bad-encoding", encoded(zstd_window(), b"zstd")),
     case("gzip-of-100,000-empty-members", "bad-encoding", encoded(gzip.compress(b"") * 100_000, b"gzip")),
-    case("gzip-three-times", FINISH, nested(3)),
     case("gzip-four-times", "bad-encoding", nested(4)),
-    case("a-list-of-50-codings", "bad-encoding", nested(50)),
     case("says-gzip-is-plain", "bad-encoding", encoded(PAGE, b"gzip")),
-    case("says-br-is-gzip", "bad-encoding", encoded(gzip.compress(PAGE, mtime=0), b"br")),
-    case("says-zstd-is-deflate", "bad-encoding", encoded(bare_deflate(PAGE), b"zstd")),
     case("an-unknown-coding", "bad-encoding", encoded(PAGE, b"lzma")),
     case("gzip-cut-off", "truncated", encoded(gzip.compress(PAGE)[:-20], b"gzip")),
     case("broken-coding-of-no-page", "http-404", answer(PAGE, b"Content-Encoding: gzip", status=b"404 Not Found")),
     case("gzip", FINISH, encoded(gzip.compress(PAGE) + b"trailing", b"x-gzip")),
-    case("deflate-bare", FINISH, encoded(bare_deflate(PAGE), b"deflate")),
-    case("br", FINISH, encoded(brotli.compress(PAGE), b"br")),
-    case("zstd", FINISH, encoded(zstd.compress(PAGE), b"zstd")),
-    case("gzip-then-br-in-two-headers", FINISH, encoded(brotli.compress(gzip.compress(PAGE)), b"gzip", b"br")),
-    case("a-charset-as-coding", FINISH, encoded(PAGE, b"utf-8")),
     # -- Lengths that lie ---------------------------------------------------------------------------------------------
     case("length-too-long", "truncated", length(b"100000")),
     case("length-too-short", FINISH, length(b"%d" % (len(PAGE) - 20))),
     case("length-negative", "bad-response", length(b"-1")),
-    case("length-no-number", "bad-response", length(b"many")),
     case("length-of-5,000-digits", "bad-response", length(b"9" * 5_000)),
     case("length-of-20-digits", "too-large", length(b"9" * 20)),
     case("two-lengths", "bad-response", length(b"10\r\nContent-Length: 2000")),
-    case("one-length-twice", FINISH, length(b"%d, %d" % (len(PAGE), len(PAGE)))),
     case(
         "length-and-chunks",
         FINISH,
@@ -154,14 +139,12 @@ CASES = [
     # -- Broken chunks ------------------------------------------------------------------------------------------------
     case("chunks", FINISH, chunked(PAGE[:9], PAGE[9:])),
     case("chunk-size-no-number", "bad-response", CHUNKED + b"many\r\n" + PAGE),
-    case("chunk-size-negative", "bad-response", CHUNKED + b"-1\r\n" + PAGE),
     case("chunk-longer-than-it-says", "bad-response", CHUNKED + b"5\r\n" + PAGE),
     case("odd-trailers", FINISH, chunked(PAGE, end=b"0\r\nno colon\r\nA: \0\r\n\r\n")),
     case("chunks-cut-off", "truncated", chunked(PAGE, end=b"ff\r\nab")),
     case("unknown-transfer-coding", "bad-response", HEAD + b"Transfer-Encoding: zip\r\n\r\n" + PAGE),
     # -- Heads --------------------------------------------------------------------------------------------------------
     case("a-header-of-1-MB", "bad-headers", STATUS + b"X-A: " + b"b" * MIB + b"\r\n\r\n" + PAGE),
-    case("a-header-of-100-KB", FINISH, answer(PAGE, b"X-A: " + b"b" * 100_000)),
     case(
         "100,000-headers",
         "bad-headers",
@@ -177,14 +160,11 @@ CASES = [
     case("no-status-line", "bad-response", HEAD.removeprefix(STATUS) + b"\r\n" + PAGE),
     case("an-odd-status-line", "bad-response", b"HTTP/1.1 two hundred\r\n\r\n" + PAGE),
     case("another-protocol", "bad-response", b"SSH-2.0-OpenSSH_9.2\r\n", HOLD),
-    case("a-protocol-that-is-no-text", "bad-response", b"\xff\xfe/1.1 200 OK\r\n\r\n" + PAGE),
     case("a-version-of-5,000-digits", "bad-response", b"HTTP/1." + b"9" * 5_000 + b" 200 OK\r\n\r\n" + PAGE),
     case("http-0.9", "bad-response", b"<html>\n" + PAGE),
     case("random-bytes-without-end", "bad-response", then=forever(bytes(range(128, 256)) * 512)),
     case("status-099", "bad-response", answer(status=b"099 Odd")),
     case("status-999", "http-999", answer(status=b"999 Go away")),
-    case("status-of-five-digits", "bad-response", answer(status=b"20000 OK")),
-    case("status-negative", "bad-response", answer(status=b"-200 OK")),
     case("endless-100-continue", "bad-headers", then=forever(b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000)),
     case(
         "endless-103-early-hints", "bad-headers", then=forever(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 100)
@@ -195,7 +175,6 @@ CASES = [
     case("an-empty-answer", "connection"),
     case("reset-at-once", "connection", RESET),
     case("ended-within-the-headers", "truncated", HEAD),
-    case("reset-within-the-headers", "connection", HEAD, 0.2, RESET),
     case("reset-within-the-body", "truncated", length(b"%d" % (2 * len(PAGE))), 0.2, RESET),
     case("reset-within-a-body-without-a-length", "truncated", HEAD + b"\r\n" + PAGE, 0.2, RESET),
     case("ended-by-the-connection", FINISH, answer(length=False)),
@@ -224,7 +203,6 @@ CASES = [
     # -- robots.txt: the same bounds ----------------------------------------------------------------------------------
     robots("that-never-comes", "robots-unreachable", HOLD),
     robots("by-the-byte", "robots-unreachable", length(b"1000", b"User-agent: *\n"), then=forever(b"#", 0.2)),
-    robots("with-endless-headers", "robots-unreachable", STATUS, then=forever(b"X-A: b\r\n" * 5_000)),
     robots("as-a-bomb", "robots-unreachable", encoded(gzip_bomb(), b"gzip")),
     robots("that-is-no-http", "robots-unreachable", b"User-agent: *\nDisallow:\n"),
     robots("without-end", FINISH, HEAD + b"\r\nUser-agent: *\n", then=forever(b"Disallow: /x\n" * 5_000)),

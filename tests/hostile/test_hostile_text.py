@@ -14,6 +14,7 @@ import pytest
 import redis
 import topics
 from crawl import Crawl
+from hostile.hostile_wire_bodies import answer
 from hostile.pages import ARTICLE, serving
 from kafka import KafkaProducer
 from pymongo import MongoClient
@@ -23,6 +24,7 @@ from crawler.base.models import Seed
 
 pytestmark = pytest.mark.faults  # a crawl to Kafka and Mongo, and every command
 
+SPOILED = "http://127.0.0.1:1/spoiled"
 FORGED = "2026-11-21 00:00:00 [crawler.worker.worker] INFO: forged"
 TEXTS = {
     "CR and LF": f"a\r\n{FORGED}",
@@ -76,6 +78,7 @@ politeness: {delay: 0, concurrency: 16, burst: 50}
 """
 RECORD = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+\] [A-Z]+: ")
 FILE_NAME = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,5})?")
+HTML_KIND = b"text/html; charset=utf-8"
 IMAGE = b"\x89PNG" + b"x" * 100
 IN_JSON = "seeds list, seeds show, seeds offer, ledger --verify, nodes, plan list, plan show, plan check, site check"
 
@@ -88,29 +91,29 @@ def inert(output):
 
 def raw(text):
     """Returns text as bytes for a header: without what would end it there and then."""
-    return text[:5_000].replace("\r", " ").replace("\n", " ").replace("\0", " ")
+    return text[:5_000].replace("\r", " ").replace("\n", " ").replace("\0", " ").encode("utf-8", "surrogateescape")
 
 
 def pages():
-    found = {}
+    answers = {}
     for number, text in enumerate(TEXTS.values()):
-        marked = escape(text)
+        marked, header = escape(text), raw(text)
         body = f"<span class=author>{marked}</span><time>{marked}</time><b class=extra>{marked}</b>"
         body += f'<img src="/image-{number}.png?{escape(text[:2_000])}"><a href="{escape(text[:2_000])}">x</a>'
         html = f"<!doctype html><title>{marked}</title>{body}<article>{marked}</article>{ARTICLE}"
-        headers = [("Content-Type", "text/html; charset=utf-8"), ("Server", raw(text)), ("X-Junk", raw(text))]
-        found[f"/html-{number}"] = (200, headers, html.encode())
-        found[f"/image-{number}.png"] = (200, [("Content-Type", f"image/png{raw(text)}")], IMAGE + bytes([number]))
-        said = {"title": text, "author": text, "content": "words " * 20 + text, "published": text}
-        said |= {"extra": {text[:1_000]: text, "list": [text]}, "images": [f"/image-{number}.png", text[:1_000]]}
-        found[f"/parsed-{number}"] = (200, [("Content-Type", "application/json")], json.dumps(said).encode())
-        found[f"/fails-{number}"] = (200, [("Content-Type", "application/json")], json.dumps({"reason": text}).encode())
-        found[f"/kind-{number}"] = (200, [("Content-Type", raw(text))], html.encode())
-        found[f"/moved-{number}"] = (302, [("Location", raw(text))], b"")
-        found[f"/later-{number}"] = (503, [("Retry-After", raw(text))], b"")
-        coded = [("Content-Type", "text/html"), ("Content-Encoding", raw(text))]
-        found[f"/coded-{number}"] = (200, coded, html.encode())
-    return found
+        read = {"title": text, "author": text, "content": "words " * 20 + text, "published": text}
+        read |= {"extra": {text[:1_000]: text, "list": [text]}, "images": [f"/image-{number}.png", text[:1_000]]}
+        answers |= {
+            f"/html-{number}": answer(html, b"Server: " + header, b"X-Junk: " + header, kind=HTML_KIND),
+            f"/image-{number}.png": answer(IMAGE + bytes([number]), kind=b"image/png" + header),
+            f"/parsed-{number}": answer(json.dumps(read), kind=b"application/json"),
+            f"/fails-{number}": answer(json.dumps({"reason": text}), kind=b"application/json"),
+            f"/kind-{number}": answer(html, kind=header),
+            f"/moved-{number}": answer(b"", b"Location: " + header, status=b"302 Found"),
+            f"/later-{number}": answer(b"", b"Retry-After: " + header, status=b"503 Busy"),
+            f"/coded-{number}": answer(html, b"Content-Encoding: " + header),
+        }
+    return answers
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +176,7 @@ def outputs(crawled):
     cases = [
         ["seeds", "list", "--limit", "10000"],
         ["seeds", "show", f"{web}/html-3?{TEXTS['colour']}"],
-        ["seeds", "show", spoiled_url()],
+        ["seeds", "show", SPOILED],
         ["seeds", "show", strange],
         ["seeds", "offer", strange],
         ["seeds", "offer", "--site", strange, "http://a.example/"],
@@ -206,15 +209,11 @@ def outputs(crawled):
         return {case: crawled.run(*case) for case in cases}
 
 
-def spoiled_url():
-    return "http://127.0.0.1:1/spoiled"
-
-
 def spoil(crawl):
     """Puts texts where only our own processes should write."""
     prefix, strange = crawl.settings["KEY_PREFIX"], "\x1b[2J\x9b2J\u202e\r\n" + FORGED
     part = f"{prefix}:{{0}}"
-    seed = Seed(spoiled_url(), "strange", "html", keywords=(strange,))
+    seed = Seed(SPOILED, "strange", "html", keywords=(strange,))
     with redis.Redis.from_url(crawl.redis_url) as client:
         client.hset(f"{part}:content:seed", seed.fingerprint, seed.dump())
         client.hset(f"{part}:content:reasons", seed.fingerprint, strange)
@@ -235,20 +234,14 @@ def spoil(crawl):
         producer.send(topic, json.dumps(message).encode(), key=strange.encode(), headers=headers).get(PATIENCE_SECONDS)
 
 
-def test_each_line_of_the_log_is_a_record_or_goes_on_with_one(crawled):
+def test_each_line_of_the_log_is_a_record_or_goes_on_with_one_and_acts_on_no_terminal(crawled):
     lines = crawled.said.split(b"\n")
     assert len(lines) > 100
     assert [line for line in lines[:-1] if not RECORD.match(line) and not line.startswith(b"    ")] == []
     assert b"forged" in crawled.said
     assert not re.search(rb"^\S+ \S+ \[crawler.worker.worker\] INFO: forged", crawled.said, re.MULTILINE)
-
-
-def test_nothing_in_the_log_acts_on_a_terminal(crawled):
     assert inert(crawled.said)
-
-
-def test_no_line_of_the_log_is_endless(crawled):
-    assert max(map(len, crawled.said.split(b"\n"))) < 100_000
+    assert max(map(len, lines)) < 100_000
 
 
 def test_items_with_it_are_lines_of_json_with_clean_texts(crawled):
@@ -280,21 +273,15 @@ def strings(value):
             yield from strings(entry)
 
 
-def test_each_line_of_the_files_is_an_item(crawled):
+def test_files_hold_lines_of_items_media_are_named_by_what_they_are_and_reasons_are_words(crawled):
     lines = crawled.lines()
     assert len(lines) >= 2 * len(TEXTS)
     assert all(isinstance(json.loads(line)["id"], str) for line in lines)
     assert {file.name.split(".")[0] for file in (crawled.folder / "items").iterdir()} == {"html", "parsed"}
-
-
-def test_media_are_named_by_what_they_are(crawled):
     store = crawled.folder / "media"
     names = [str(path.relative_to(store)) for path in store.rglob("*") if path.is_file()]
     assert len(names) >= len(TEXTS) - 2
     assert [name for name in names if not FILE_NAME.fullmatch(name)] == []
-
-
-def test_reasons_are_words(crawled):
     reasons = {reason for _state, reason in crawled.unfinished().values()} | set(crawled.total()["failures"])
     assert [reason for reason in reasons if not re.fullmatch(r"[a-z0-9-]{1,40}", reason)] == []
 
@@ -322,26 +309,19 @@ def test_messages_in_kafka_have_plain_keys_and_no_headers(crawled):
         assert isinstance(json.loads(message.value)["id"], str)
 
 
-def test_commands_print_nothing_that_acts_on_a_terminal(outputs):
+def test_commands_print_nothing_that_acts_on_a_terminal_and_no_line_that_was_forged(outputs):
     loud = {case: done for case, done in outputs.items() if not inert((done.stdout + done.stderr).encode())}
     assert loud == {}
-
-
-def test_commands_print_no_line_that_was_forged(outputs):
     lines = [line for done in outputs.values() for line in (done.stdout + done.stderr).split("\n")]
     assert any("forged" in line for line in lines)
     assert [line for line in lines if line.startswith(FORGED[:30])] == []
 
 
-def test_commands_answer_in_json(outputs):
+def test_commands_end_with_an_answer_which_may_be_json_or_one_line(outputs):
     for case, done in outputs.items():
         if case[-1] == "--json" and done.stdout:
             for text in done.stdout.strip().split("\n") if case[:2] == ("items", "tail") else [done.stdout]:
                 json.loads(text)
-
-
-def test_commands_end_with_an_answer_or_one_line(outputs):
-    for case, done in outputs.items():
         assert "Traceback" not in done.stderr, (case, done.stderr)
         if done.returncode:
             assert done.returncode == 1, case

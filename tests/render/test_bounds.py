@@ -110,15 +110,12 @@ async def test_a_page_that_is_a_nuisance_is_rendered_all_the_same(renderer, site
         "setInterval(() => { for (let i = 0; i < 9; i++) document.body.append('x'.repeat(1 << 21) + Math.random()); })",
     ],
 )
-async def test_a_page_that_takes_too_much_memory_is_ended(site, script):
+async def test_a_page_that_takes_too_much_memory_is_ended(strict, site, script):
     hostile(site, script)
-    renderer = Renderer("", replace(LIMITS, page_memory_bytes=256 * 1024 * 1024))
-    try:
-        with pytest.raises(PageCrashedError):
-            await renderer.render(PAGE, wish=Wish(selector=".never", cap_seconds=30), fetch=site)
-        assert await still_renders(renderer, site)
-    finally:
-        await renderer.close()
+    wish = Wish(selector=".never", cap_seconds=30, page_seconds=LIMITS.page_seconds)
+    with pytest.raises(PageCrashedError):
+        await strict.render(PAGE, wish=wish, fetch=site)
+    assert await still_renders(strict, site)
 
 
 @pytest.mark.faults
@@ -167,17 +164,14 @@ async def test_a_frozen_browser_is_ended(strict, site, monkeypatch):
 
 
 @pytest.mark.faults
-async def test_a_browser_is_replaced_when_it_is_worn(site):
+async def test_a_browser_is_replaced_when_it_is_worn(strict, site):
     hostile(site, "")
-    renderer = Renderer("", replace(LIMITS, browser_pages=1))
-    try:
-        assert await still_renders(renderer, site)
-        first = renderer._browser
-        assert await still_renders(renderer, site)
-        assert renderer._browser is not first
-        assert not first.processes.all()
-    finally:
-        await renderer.close()
+    strict._limits = replace(LIMITS, browser_pages=1)
+    assert await still_renders(strict, site)
+    first = strict._browser
+    assert await still_renders(strict, site)
+    assert strict._browser is not first
+    assert not first.processes.all()
 
 
 @pytest.fixture
@@ -199,12 +193,6 @@ async def test_nothing_is_left_of_a_browser_that_was_closed(site, folder):
     assert not list(folder.iterdir())
 
 
-async def test_a_folder_with_too_long_a_path_is_told(site, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / ("long" * 10)))
-    with pytest.raises(BrowserMissingError, match="set TMPDIR"):
-        await Renderer("", LIMITS).render(PAGE, wish=QUICK, fetch=site)
-
-
 @pytest.mark.faults
 async def test_a_browser_ends_with_its_worker_and_the_next_one_removes_its_folder(folder):
     worker = await asyncio.create_subprocess_exec(
@@ -224,17 +212,18 @@ async def test_a_browser_ends_with_its_worker_and_the_next_one_removes_its_folde
     assert not list(folder.iterdir())
 
 
-async def test_a_browser_that_is_not_there_is_told(site, tmp_path):
-    renderer = Renderer(str(tmp_path / "none"), LIMITS)
-    with pytest.raises(BrowserMissingError, match="BROWSER_PATH names"):
-        await renderer.render(PAGE, wish=QUICK, fetch=site)
-    await renderer.close()
-
-
-@pytest.mark.faults
-async def test_a_browser_that_does_not_start_is_told_and_leaves_nothing(site, folder):
-    renderer = Renderer("/bin/false", LIMITS)
-    with pytest.raises(BrowserMissingError, match="/bin/false doesn't start"):
+@pytest.mark.parametrize(
+    ("path", "below", "why"),
+    [
+        ("/nowhere/chromium", "", "BROWSER_PATH names"),
+        ("/bin/false", "", "/bin/false doesn't start"),
+        ("/bin/false", "long" * 10, "set TMPDIR"),
+    ],
+)
+async def test_a_browser_that_does_not_start_is_told_and_leaves_nothing(site, folder, monkeypatch, path, below, why):
+    monkeypatch.setattr("tempfile.tempdir", str(folder / below))
+    renderer = Renderer(path, LIMITS)
+    with pytest.raises(BrowserMissingError, match=why):
         await renderer.render(PAGE, wish=QUICK, fetch=site)
     await renderer.close()
     assert not list(folder.iterdir())

@@ -20,6 +20,7 @@ from crawler.render.wish import Wish
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("chromium_path")]
 
 PAGE, OTHER = "https://forum.example/thread/1", "https://forum.example/thread/2"
+TEXT = "<p>text</p><script>document.body.className = 'done'</script>"
 DONE = Wish(selector="body.done")
 # What a page finds of what one before it has stored, and stores itself, also while it is left.
 STORING = """
@@ -92,33 +93,22 @@ async def test_the_next_page_in_a_tab_finds_nothing_of_the_last_one(own, site):
 async def test_a_tab_has_so_many_pages_and_so_many_are_kept(own, site, monkeypatch):
     monkeypatch.setattr("crawler.render.open_page.MAX_PAGES", 2)
     monkeypatch.setattr(browser_tab, "MAX_KEPT", 2)
-    site.add(PAGE, "<p>text</p><script>document.body.className = 'done'</script>")
+    site.add(PAGE, TEXT)
     seen = []
     for _ in range(5):
         await own.render(PAGE, wish=DONE, fetch=site)
         seen.append([tab.pages for tab in kept(own)])
     assert seen == [[1], [], [1], [], [1]]
     for number in range(4):
-        site.add(f"https://host{number}.example/", "<p>text</p><script>document.body.className = 'done'</script>")
+        site.add(f"https://host{number}.example/", TEXT)
         await own.render(f"https://host{number}.example/", wish=replace(DONE, width=800 + number), fetch=site)
     assert [tab.page.url.split("/")[2] for tab in kept(own)] == ["host2.example", "host3.example"]
 
 
-async def test_the_oldest_tab_goes_whatever_was_taken_before(monkeypatch):
-    monkeypatch.setattr(browser_tab, "MAX_KEPT", 2)
-    tabs = browser_tab.KeptTabs()
-    here, there = (browser_tab.TabKind(f"https://{name}.example", 1_280, 720) for name in ("a", "b"))
-    assert tabs.keep(here, "first") is None
-    assert (tabs.take(here), tabs.take(here), tabs.take(there)) == ("first", None, None)
-    assert [tabs.keep(*one) for one in ((there, 1), (here, 2), (there, 3), (here, 4))] == [None, None, 1, 2]
-    assert (tabs.take(there), tabs.take(here), tabs.take(here)) == (3, 4, None)
-
-
 async def test_a_page_is_rendered_beside_many_kept_tabs_while_its_own_was_taken(own, site, monkeypatch):
     monkeypatch.setattr(browser_tab, "MAX_KEPT", 1)
-    done = "<p>text</p><script>document.body.className = 'done'</script>"
     for url in (PAGE, "https://a.example/", "https://b.example/"):
-        site.add(url, done)
+        site.add(url, TEXT)
     await own.render(PAGE, wish=DONE, fetch=site)
     site.add(OTHER, "<p>text</p>")
     with pytest.raises(RenderTimeoutError):  # it has taken the kept tab, and leaves none
@@ -158,7 +148,7 @@ async def test_what_may_have_left_something_is_closed(own, site, body):
 
 
 async def test_a_tab_whose_process_has_ended_meanwhile_gets_no_page(own, site):
-    site.add(PAGE, "<p>text</p><script>document.body.className = 'done'</script>")
+    site.add(PAGE, TEXT)
     await own.render(PAGE, wish=DONE, fetch=site)
     [tab] = kept(own)
     crashed = asyncio.Event()
@@ -175,7 +165,7 @@ async def test_a_tab_whose_process_has_ended_meanwhile_gets_no_page(own, site):
 async def test_a_page_that_fails_takes_its_tab_along(site):
     own = Renderer("", replace(LIMITS, page_seconds=3))
     try:
-        site.add(PAGE, "<p>text</p><script>document.body.className = 'done'</script>")
+        site.add(PAGE, TEXT)
         site.add(OTHER, "<script>while (true) {}</script>")
         await own.render(PAGE, wish=DONE, fetch=site)
         assert len(kept(own)) == 1

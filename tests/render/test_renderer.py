@@ -49,17 +49,15 @@ async def test_each_hop_of_a_redirect_is_asked_for(renderer, site):
     assert all(request.is_page for request in site.asked)
 
 
-@pytest.mark.parametrize("way", ["redirect", "script", "meta"])
+@pytest.mark.parametrize(
+    "way", ["redirect", "<script>location = '{}'</script>", "<meta http-equiv=refresh content=0;{}>"]
+)
 async def test_what_is_refused_of_the_page_itself_is_what_rendering_raises(renderer, site, way):
     target = "https://elsewhere.example/"
     if way == "redirect":
         site.redirect(PAGE, target)
     else:
-        leads = {
-            "script": f"<script>location = '{target}'</script>",
-            "meta": f"<meta http-equiv=refresh content=0;{target}>",
-        }
-        site.add(PAGE, leads[way])
+        site.add(PAGE, way.format(target))
     site.refuse(target)
     with pytest.raises(AnswerError, match="refused"):
         await renderer.render(PAGE, wish=QUICK, fetch=site)
@@ -80,23 +78,10 @@ async def test_images_are_not_asked_for_unless_they_are_wanted(renderer, site):
     assert "https://forum.example/a.png" in site.urls()
 
 
-async def test_a_page_finds_nothing_of_another(renderer, site):
-    site.add(
-        PAGE,
-        "<script>document.title = document.cookie + localStorage.seen;"
-        "document.cookie = 'a=1'; localStorage.seen = 'yes'</script>",
-    )
-    for _ in range(2):
-        page = await renderer.render(PAGE, wish=QUICK, fetch=site)
-        assert "<title>undefined</title>" in page.html
-
-
-@pytest.mark.parametrize("status", [404, 500])
-async def test_an_error_page_is_rendered_with_its_status(renderer, site, status):
-    site.add(PAGE, "<p>not here</p>", status=status)
+async def test_an_error_page_is_rendered_with_its_status(renderer, site):
+    site.add(PAGE, "<p>not here</p>", status=404)
     page = await renderer.render(PAGE, wish=QUICK, fetch=site)
-    assert page.status == status
-    assert "not here" in page.html
+    assert (page.status, "not here" in page.html) == (404, True)
 
 
 @pytest.mark.parametrize(
@@ -127,14 +112,8 @@ async def test_a_selector_that_matches_settles_a_page_that_is_never_quiet(render
     site.add(PAGE, "<script>setInterval(() => { document.body.append(document.createElement('b')); }, 10)</script>")
     page = await renderer.render(PAGE, wish=Wish(selector="b + b + b", cap_seconds=10), fetch=site)
     assert page.settled == "selector"
-    page = await renderer.render(PAGE, wish=Wish(quiet_seconds=0.3, cap_seconds=0.5), fetch=site)
-    assert page.settled == "cap"
-
-
-async def test_a_selector_that_never_matches_ends_with_the_cap(renderer, site):
-    site.add(PAGE, "<p>text</p>")
-    page = await renderer.render(PAGE, wish=Wish(selector=".never", cap_seconds=0.3), fetch=site)
-    assert page.settled == "cap"
+    for wish in (Wish(quiet_seconds=0.3, cap_seconds=0.5), Wish(selector=".never", cap_seconds=0.3)):
+        assert (await renderer.render(PAGE, wish=wish, fetch=site)).settled == "cap"
 
 
 async def test_a_selector_that_is_none_is_told(renderer, site):

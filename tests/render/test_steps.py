@@ -88,14 +88,8 @@ async def test_a_form_is_filled_in_as_by_a_person(renderer, site):
         RenderStep("click", StepTarget(text="search")),
     )
     assert texts(page, "p") == [" entered hovered flood 洪水 b false"]
-    assert [(step.number, step.step) for step in page.steps] == [
-        ("1", "fill #q"),
-        ("2", "press #q"),
-        ("3", "hover text:Menu"),
-        ("4", "select select"),
-        ("5", "check #box"),
-        ("6", "click text:search"),
-    ]
+    steps = ["fill #q", "press #q", "hover text:Menu", "select select", "check #box", "click text:search"]
+    assert [(step.number, step.step) for step in page.steps] == [(str(n), step) for n, step in enumerate(steps, 1)]
     assert all(0 < step.seconds < 30 and step.times == 1 for step in page.steps)
 
 
@@ -116,9 +110,8 @@ async def test_a_repetition_without_end_ends_after_its_times(renderer, site):
 
 async def test_pages_that_replace_each_other_are_read_together_where_they_are_kept(renderer, site):
     paged(site, "innerHTML =")
-    page = await played(
-        renderer, site, RenderStep("repeat", times=20, steps=(RenderStep("keep", css("li")), click(".more")))
-    )
+    steps = (RenderStep("keep", css("li")), click(".more"))
+    page = await played(renderer, site, RenderStep("repeat", times=20, steps=steps))
     assert texts(page, "li")[:4] == ["post 1", "post 2", "post 3", "post 4"]
 
 
@@ -150,9 +143,8 @@ async def test_dialogs_are_dismissed_until_a_step_accepts_them(renderer, site):
         PAGE, "<button onclick=\"document.body.append(confirm('sure?') + ' ' + prompt('why?') + ';')\">ask</button>"
     )
     accepting = RenderStep("dialog", name="accept", text="since")
-    page = await played(
-        renderer, site, click("button"), accepting, click("button"), RenderStep("dialog"), click("button")
-    )
+    steps = (click("button"), accepting, click("button"), RenderStep("dialog"), click("button"))
+    page = await played(renderer, site, *steps)
     assert "false null;true since;false null;" in page.html
     site.add(PAGE, "<script>onbeforeunload = (event) => event.preventDefault()</script><a href=/next>next</a>")
     site.add("https://forum.example/next", "<h1>next</h1>")
@@ -164,24 +156,18 @@ async def test_frames_and_tabs_are_entered_and_left_and_the_last_one_is_read(ren
     site.add(PAGE, "<iframe src=/inner></iframe><a href=/pop target=_blank>pop</a>")
     site.add("https://forum.example/inner", "<button onclick=\"document.body.append('pressed')\">b</button>")
     site.add("https://forum.example/pop", "<h1>popped</h1><iframe src=/inner></iframe>")
-    page = await played(renderer, site, RenderStep("frame", css("iframe")), click("button"))
-    assert page.html.endswith("b</button>pressed</body></html>")
-    page = await played(
-        renderer,
-        site,
+    frame, new, first = (
         RenderStep("frame", css("iframe")),
-        RenderStep("frame"),
-        click("a"),
         RenderStep("tab", text="new"),
+        RenderStep("tab", text="first"),
     )
-    assert page.url == "https://forum.example/pop"
-    assert texts(page, "h1") == ["popped"]
-    page = await played(
-        renderer, site, click("a"), RenderStep("tab", text="new"), RenderStep("frame", css("iframe")), click("button")
-    )
+    page = await played(renderer, site, frame, click("button"))
+    assert page.html.endswith("b</button>pressed</body></html>")
+    page = await played(renderer, site, frame, RenderStep("frame"), click("a"), new)
+    assert (page.url, texts(page, "h1")) == ("https://forum.example/pop", ["popped"])
+    page = await played(renderer, site, click("a"), new, frame, click("button"))
     assert "pressed" in page.html
-    page = await played(renderer, site, click("a"), RenderStep("tab", text="new"), RenderStep("tab", text="first"))
-    assert page.url == PAGE
+    assert (await played(renderer, site, click("a"), new, first)).url == PAGE
 
 
 async def test_what_the_browser_says_of_errors_itself_is_no_page(renderer, site):
@@ -228,27 +214,20 @@ async def test_what_a_step_sets_off_later_is_waited_for(renderer, site, wait):
 
 
 NOTHING = "nothing on the page matches within 0.2 s"
+SOON = {"timeout_seconds": 0.2}
+UNUSABLE = "1 on the page match, and none can be"
 FAILING = [
-    (RenderStep("click", css("#none"), timeout_seconds=0.2), f"step 2, click #none: {NOTHING}"),
-    (
-        RenderStep("goto", text="file:///etc/passwd"),
-        "step 2, goto file:///etc/passwd: expected an address of http or https",
-    ),
-    (
-        RenderStep("hover", css("[hidden]"), timeout_seconds=0.2),
-        "step 2, hover [hidden]: 1 on the page match, and none can be",
-    ),
-    (RenderStep("click", StepTarget(text="none"), timeout_seconds=0.2), f"step 2, click text:none: {NOTHING}"),
-    (RenderStep("wait", css(".none"), timeout_seconds=0.2), f"step 2, wait .none: {NOTHING}"),
-    (RenderStep("wait", text="quiet", seconds=5, timeout_seconds=0.2), "step 2, wait: not done within 0.2 s"),
-    (RenderStep("select", css("#q"), text="x"), "step 2, select #q: Element is not a <select> element"),
-    (
-        RenderStep("select", css("select"), text="x", timeout_seconds=0.2),
-        "step 2, select select: 1 on the page match, and none",
-    ),
-    (RenderStep("check", css(".menu")), "step 2, check .menu: Not a checkbox or radio button"),
-    (RenderStep("frame", css("iframe"), timeout_seconds=0.2), f"step 2, frame iframe: {NOTHING}"),
-    (RenderStep("tab", text="new", timeout_seconds=0.2), "step 2, tab new: no new tab within 0.2 s"),
+    (RenderStep("click", css("#none"), **SOON), f"click #none: {NOTHING}"),
+    (RenderStep("goto", text="file:///etc/passwd"), "goto file:///etc/passwd: expected an address of http or https"),
+    (RenderStep("hover", css("[hidden]"), **SOON), f"hover [hidden]: {UNUSABLE}"),
+    (RenderStep("click", StepTarget(text="none"), **SOON), f"click text:none: {NOTHING}"),
+    (RenderStep("wait", css(".none"), **SOON), f"wait .none: {NOTHING}"),
+    (RenderStep("wait", text="quiet", seconds=5, **SOON), "wait: not done within 0.2 s"),
+    (RenderStep("select", css("#q"), text="x"), "select #q: Element is not a <select> element"),
+    (RenderStep("select", css("select"), text="x", **SOON), f"select select: {UNUSABLE}"),
+    (RenderStep("check", css(".menu")), "check .menu: Not a checkbox or radio button"),
+    (RenderStep("frame", css("iframe"), **SOON), f"frame iframe: {NOTHING}"),
+    (RenderStep("tab", text="new", **SOON), "tab new: no new tab within 0.2 s"),
 ]
 
 
@@ -258,7 +237,7 @@ FAILING = [
 )
 async def test_a_step_that_fails_is_named_with_the_reason(renderer, site, step, said):
     site.add(PAGE, FORM)
-    assert (await failure(renderer, site, RenderStep("press", text="Tab"), step)).startswith(said)
+    assert (await failure(renderer, site, RenderStep("press", text="Tab"), step)).startswith(f"step 2, {said}")
 
 
 async def test_a_step_of_a_repetition_is_named_by_both_numbers(renderer, site):

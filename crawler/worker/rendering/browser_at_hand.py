@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from crawler.render.at_hand import why_no_browser
+from crawler.render.chromium import why_no_browser
 
 FAILED_SECONDS = 60.0  # so long a browser that doesn't start counts as missing; then one page tries it again
 
