@@ -29,7 +29,6 @@ from crawler.worker.claiming.visits import FetchFailed, Lane
 from crawler.worker.life.life import Life
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
-from crawler.worker.worker import Worker
 
 HOSTS = 3
 
