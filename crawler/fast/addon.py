@@ -4,8 +4,7 @@ By public settings, where the project's own settings don't say otherwise: STATS_
 (logformatter.py), and in DOWNLOADER_MIDDLEWARES Scrapy's statistics (downloaderstats.py).
 Components that are switched off are taken out of their settings (unused.py).
 
-By other means, since Scrapy has no setting for them: the crawler makes a `LeanEngine` (engine.py) and has `LeanSignals`
-(signals.py).
+By other means, since Scrapy has no setting for it: the crawler makes a `LeanEngine` (engine.py).
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from crawler.base import scrapy_private
 from crawler.fast.downloaderstats import LeanDownloaderStats
 from crawler.fast.engine import LeanEngine
 from crawler.fast.logformatter import LeanLogFormatter
-from crawler.fast.signals import LeanSignals
 from crawler.fast.stats import LeanStats
 from crawler.fast.unused import leave_out_unused
 
@@ -90,7 +88,6 @@ class FastEngine:
         _replace_downloader_stats(settings)
         leave_out_unused(settings)
         crawler = self._crawler
-        crawler.signals = LeanSignals(crawler.signals.sender)
         crawler.signals.connect(_tune_garbage_collector, signal=signals.spider_opened)
         scrapy_private.replace_engine(crawler, partial(_create_engine, crawler))
 

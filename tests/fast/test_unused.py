@@ -49,28 +49,17 @@ def test_a_consumer_loads_no_library_that_it_does_not_use(tmp_path):
     assert HEAVY.isdisjoint(json.loads(answer.stdout))
 
 
-def test_a_component_that_is_none_is_named_nowhere():
-    own, base = enabled("EXTENSIONS", EXTENSIONS={TELNET: None, "of.the.Project": 5})
-    assert own == {"of.the.Project"}
-    assert TELNET not in base
-
-
-def test_a_component_with_an_order_stays():
-    own, base = enabled("EXTENSIONS", EXTENSIONS={TELNET: 0})
-    assert own == {TELNET}
-    assert TELNET in base
+@pytest.mark.parametrize(("order", "stays"), [(None, set()), (0, {TELNET})])
+def test_a_component_that_is_none_is_named_nowhere(order, stays):
+    own, base = enabled("EXTENSIONS", EXTENSIONS={TELNET: order, "of.the.Project": 5})
+    assert own == {"of.the.Project"} | stays
+    assert (TELNET in base) == bool(stays)
 
 
 @pytest.mark.parametrize("is_on", [True, False])
 def test_the_middleware_of_cookies_is_there_where_they_are_on(is_on):
     _own, base = enabled("DOWNLOADER_MIDDLEWARES", COOKIES_ENABLED=is_on)
     assert (COOKIES in base) == is_on
-
-
-def test_a_middleware_of_cookies_that_the_project_names_itself_stays():
-    own, base = enabled("DOWNLOADER_MIDDLEWARES", COOKIES_ENABLED=False, DOWNLOADER_MIDDLEWARES={COOKIES: 1})
-    assert own == {COOKIES}
-    assert COOKIES in base
 
 
 def test_what_other_settings_say_keeps_its_priority():
