@@ -269,14 +269,14 @@ class Scheduler(BaseScheduler):
         """Starts a visit for each claimed seed. All are held before anything can fail, so that none is forgotten."""
         self._runs_alone = answer.state == "quarantined"
         lanes: dict[tuple[str, int], Lane] = {}
-        told: list[Visit] = []  # visits that fetch nothing
+        delivered: list[Visit] = []  # visits that fetch nothing
         for claimed in answer.seeds:
             key = (claimed.seed.host, claimed.turn)
             lane = lanes.get(key) or Lane(claimed.seed.host, claimed.turn, claimed.partition, claimed.delay_s)
             visit = Visit(claimed, lane, self.worker.events)
             self._visits.add(visit)
             if claimed.delivered:
-                told.append(visit)  # its lane stands for no turn
+                delivered.append(visit)  # its lane stands for no turn
             else:
                 lanes[key] = lane
                 lane.waiting.append(visit)
@@ -286,7 +286,7 @@ class Scheduler(BaseScheduler):
             self._lanes.release_waiting()
         for lane in lanes.values():
             self._lanes.start(lane)
-        for visit in told:
+        for visit in delivered:
             self._tell(visit)
 
     def _tell(self, visit: Visit) -> None:

@@ -34,7 +34,7 @@ class _HostTurn:
 class LocalTurns:
     """Gives one turn of each host, as the frontier does: a delay between two starts, a Crawl-delay, and backoffs hold.
 
-    It is a `crawler.worker.turns.turns.TurnSource` and a `TurnSink`.
+    It is a `crawler.worker.turns.turns.TurnKeeper`.
 
     Args:
         delay_s: Seconds between two starts of requests to a host, if its robots.txt asks for no more.

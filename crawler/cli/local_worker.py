@@ -23,9 +23,7 @@ from scrapy.statscollectors import DummyStatsCollector
 
 from crawler.cli.local_turns import LocalTurns
 from crawler.spiders.base import FrontierSpider
-from crawler.worker.claiming.site_cache import SiteCache
 from crawler.worker.config import WorkerConfig
-from crawler.worker.turns.turns import Turns
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -121,12 +119,11 @@ def _worker(crawler: Crawler, sites: Iterable[Site], delay_s: float) -> Worker:
         session_redis=Redis(),  # connects when it is first used, which is never
         redis_address="",
         stats=crawler.stats,
+        turn_keeper=LocalTurns(delay_s),
+        sites=sites,
     )
     for lease in worker.life.session.leases:
         lease.deadline = float("inf")  # nobody else could claim what this worker holds
-    worker.claiming.sites = _KnownSites(worker, sites)
-    turns = LocalTurns(delay_s)
-    worker.turns = Turns(turns, worker.life.session, turns, events=worker.events, stopping=worker.life.stopping)
     return worker
 
 
@@ -140,14 +137,3 @@ class _NoConnection(Connection):
             redis.exceptions.ConnectionError: Always.
         """
         raise RedisConnectionError("this command works without Redis")
-
-
-class _KnownSites(SiteCache):
-    """Sites that needn't be read from Redis."""
-
-    def __init__(self, worker: Worker, sites: Iterable[Site]) -> None:
-        super().__init__(worker.claiming.registry, worker.events)
-        self._known.update({site.name: site for site in sites})
-
-    async def load(self, names: set[str]) -> None:
-        """Does nothing: all are there, and there is no Redis that could have another."""

@@ -68,7 +68,7 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
         of_nodes = await pipeline.execute()
     for name, raw in (entry for of_node in of_nodes for entry in of_node.items()):
         owner = as_text(name)
-        owners[process_of(owner)], reports[process_of(owner)] = owner, _load_report(raw)
+        owners[process_of(owner)], reports[process_of(owner)] = owner, load_report(raw)
     return [
         _describe(owner, reports.get(process, {}), left_ms.get(process), now_ms, operator.session_s)
         for process, owner in sorted(owners.items())
@@ -76,7 +76,8 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     ]
 
 
-def _load_report(raw: bytes) -> dict[str, Any]:
+def load_report(raw: bytes) -> dict[str, Any]:
+    """Returns figures as a worker wrote them; none for junk."""
     try:
         report = orjson.loads(raw)
     except ValueError:
@@ -92,7 +93,7 @@ def _describe(
     session_s = None if session_ms is None else round(session_ms / 1000, 1)
     if session_s is None or session_s < 0:
         state = "lapsed"
-    elif age_s is not None and age_s > (_number(report.get("next_s")) or 0) + session_length_s:
+    elif age_s is not None and age_s > reported(report, "next_s") + session_length_s:
         state = "silent"
     else:
         state = "redis-full" if report.get("redis_full") is True else "alive"
@@ -110,6 +111,11 @@ def _describe(
         "session_s": session_s,
         "state": state,
     }
+
+
+def reported(report: dict[str, Any], name: str) -> float:
+    """Returns one of a worker's figures; 0 for junk."""
+    return _number(report.get(name)) or 0
 
 
 def _text(value: Any) -> str:

@@ -72,11 +72,7 @@ class RenderMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Builds the middleware.
-
-        Raises:
-            ConfigError: A setting is wrong.
-        """
+        """Builds the middleware."""
         middleware = cls(crawler, Worker.of(crawler), config.BROWSER_PAGES_AT_ONCE.of(crawler.settings))
         crawler.signals.connect(middleware.close, signal=signals.spider_closed)
         return middleware
@@ -144,24 +140,13 @@ class RenderMiddleware:
         return choice.reads_plain(site, frontier) if state.purpose.is_page else not choice.needs_browser(site, frontier)
 
     def _check_browser(self) -> None:
-        """Raises unless this worker has a browser, or may have one as far as is known.
-
-        Raises:
-            RefusedError: It has none.
-        """
+        """Raises `RefusedError` unless this worker has a browser, or may have one as far as is known."""
         if self._browser.why_no_browser:
             self._browser.is_wanted = True
             raise RefusedError(NO_BROWSER, NO_BROWSER_SECONDS)
 
     async def _rendered(self, state: RequestState, site: Site, response: Response) -> Response:
-        """Returns the rendered page, or the redirect that its scripts make.
-
-        Args:
-            response: The page as it came.
-
-        Raises:
-            Exception: As `process_response`.
-        """
+        """Returns the rendered page, or the redirect that its scripts make; `response`: the page as it came."""
         self._check_browser()
         visit = state.visit
         requests = PageRequests(self._crawler, visit, site, page=response, cache=self._cache)
@@ -175,11 +160,7 @@ class RenderMiddleware:
         return _response(rendered, response)
 
     async def _render(self, visit: Visit, site: Site, requests: PageRequests, url: str) -> Rendered | None:
-        """Returns the rendered page; None: its scripts lead to another one, which `requests.leads_to` names.
-
-        Raises:
-            Exception: As `process_response`.
-        """
+        """Returns the rendered page; None: its scripts lead to another one, which `requests.leads_to` names."""
         fingerprint = visit.claimed.fingerprint
         # Other pages may have the browser first; then the renderer has a time limit of its own, and knows when it has
         # passed whether the page or the browser is at fault.
@@ -225,22 +206,14 @@ class RenderMiddleware:
         return rendered
 
     def _refuse_gaps(self, visit: Visit, requests: PageRequests) -> None:
-        """Leaves a page to a later try that lacks something of its own site, unless this is its last one.
-
-        Raises:
-            RefusedError: It lacks something.
-        """
+        """Leaves a page to a later try that lacks something of its own site, unless this is its last one."""
         is_last = visit.claimed.tries + 1 >= self._max_attempts
         if requests.own_gap and not is_last:
             raise RefusedError(requests.own_gap)
 
 
 def _renderer(settings: BaseSettings) -> Renderer:
-    """Returns what renders pages. Who renders none need not have Playwright, nor load it.
-
-    Raises:
-        ConfigError: A setting is wrong.
-    """
+    """Returns what renders pages. Who renders none need not have Playwright, nor load it."""
     from crawler.render.renderer import Renderer
 
     return Renderer.from_settings(settings)

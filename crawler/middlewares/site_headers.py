@@ -64,11 +64,11 @@ class SiteHeadersMiddleware:
             request.headers.pop(name, None)
         url = request.url if "verbatim_url" in request.meta else urls.canonical(request.url)
         try:
-            found = self._headers.at(site, url, "" if seed.hops else seed.host)
+            headers = self._headers.at(site, url, "" if seed.hops else seed.host)
         except NoSecretError as error:
             self._warn(log_events.SITE_SECRET_MISSING, error)
             raise RefusedError(NO_SECRET, NO_SECRET_SECONDS) from error
         if state.purpose.page_cookies and site.cookies:
-            found["Cookie"] = joined_cookies(found.get("Cookie", ""), state.purpose.page_cookies)
-        for name, value in found.items():
+            headers["Cookie"] = joined_cookies(headers.get("Cookie", ""), state.purpose.page_cookies)
+        for name, value in headers.items():
             request.headers[name] = value

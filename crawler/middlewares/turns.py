@@ -34,8 +34,8 @@ from crawler.worker.claiming.outcomes import (
 )
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
+from crawler.worker.claiming.visits import BODY_BYTES, AnswerHead
 from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS, Place
-from crawler.worker.reports.answer_head import BODY_BYTES, AnswerHead
 from crawler.worker.turns.ip_budget import IpBudget
 from crawler.worker.worker import Worker
 
@@ -75,11 +75,7 @@ class TurnMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Builds the middleware over the worker extension.
-
-        Raises:
-            ConfigError: A setting is wrong.
-        """
+        """Builds the middleware over the worker extension."""
         worker = Worker.of(crawler)
         look_up = Targets.from_settings(crawler.settings).addresses_of
         check = EgressCheck(crawler, worker)
@@ -285,11 +281,7 @@ class TurnMiddleware:
             lane.mark_start()  # again: the request is sent only now
 
     async def _report_fetch(self, visit: Visit) -> None:
-        """Tells the frontier that a suspected page is about to be fetched, which may kill this worker.
-
-        Raises:
-            UnavailableError: Redis is away.
-        """
+        """Tells the frontier that a suspected page is about to be fetched, which may kill this worker."""
         try:
             await self._queue.begin(visit.claimed)
         except RedisError as error:

@@ -49,11 +49,7 @@ class VisitSpiderMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Builds the middleware.
-
-        Raises:
-            ConfigError: A setting is wrong.
-        """
+        """Builds the middleware."""
         settings = crawler.settings
         middleware = cls(
             media=bool(config.FILES_STORE.of(settings)),

@@ -58,13 +58,13 @@ class RobotsAsked(NamedTuple):
 
     Attributes:
         retry_s: ROBOTS_RETRY_SECONDS.
-        found: What is known since.
+        cached: What is known since.
     """
 
     authority: str
     host: str
     retry_s: float
-    found: CachedRules
+    cached: CachedRules
 
     def outcome(self, seed: Seed, tries: int) -> tuple[Operation, Reason, int]:
         """Returns how the visit of a held seed ends that hasn't started, as arguments of `Visit.end_at_once`.
@@ -72,9 +72,9 @@ class RobotsAsked(NamedTuple):
         If the seed needs the same file and that is unreachable, it was tried. Else it is released: so many seeds are
         held only while the question is asked.
         """
-        if self.found.rules is not None or urls.origin(seed.url) != self.authority:
+        if self.cached.rules is not None or urls.origin(seed.url) != self.authority:
             return "release", reasons.STOPPED, 0
-        delay_s = max(self.found.until - _now(), page_delay_s(tries, self.retry_s))
+        delay_s = max(self.cached.until - _now(), page_delay_s(tries, self.retry_s))
         return "retry", reasons.ROBOTS_UNREACHABLE, int(1000 * delay_s)
 
 
@@ -103,7 +103,7 @@ class RobotsFinder:
         self._shared = SharedRobots(
             worker.redis, worker.config.frontier.keys, worker.config.frontier.partitions, worker.events
         )
-        self._finding: dict[str, asyncio.Future[None]] = {}  # by authority: done when a request of this worker found it
+        self._finding: dict[str, asyncio.Future[None]] = {}  # by authority: done when a request of this worker has them
 
     def cached(self, authority: str) -> CachedRules | None:
         """Returns an authority's rules if they are in memory and fresh, else None."""
@@ -137,9 +137,9 @@ class RobotsFinder:
                     lane = acquired = await self._turns.acquire(host, state.visit)
             finding = self._finding[authority] = asyncio.get_running_loop().create_future()
             try:
-                found = await self._find(authority, state.visit, lane)
-                self._cache.put(authority, found)
-                return found
+                rules = await self._find(authority, state.visit, lane)
+                self._cache.put(authority, rules)
+                return rules
             finally:
                 del self._finding[authority]
                 finding.set_result(None)
@@ -153,15 +153,15 @@ class RobotsFinder:
             return self._compiled(file)
         was_unreachable = file is not None and file.state == "unreachable"
         file = await self._ask(authority, file, visit, lane)
-        found = replace(self._compiled(file), asked_at=_now())
-        if found.rules is not None and not found.delay_s:
+        cached = replace(self._compiled(file), asked_at=_now())
+        if cached.rules is not None and not cached.delay_s:
             with contextlib.suppress(RedisError):  # it would be kept for longer than it must
                 await self._queue.drop_crawl_delay(lane.host)
-        if found.rules is None or was_unreachable:
+        if cached.rules is None or was_unreachable:
             with contextlib.suppress(RedisError):  # fewer pages, or more, are then tried together
-                await self._queue.hold_for_robots(lane.host, file.pages_held if found.rules is None else 0)
-            self._events.publish(RobotsAsked(authority, lane.host, self._retry_s, found))
-        return found
+                await self._queue.hold_for_robots(lane.host, file.pages_held if cached.rules is None else 0)
+            self._events.publish(RobotsAsked(authority, lane.host, self._retry_s, cached))
+        return cached
 
     async def _stored(self, authority: str) -> RobotsFile | None:
         with contextlib.suppress(RedisError):
@@ -187,16 +187,16 @@ class RobotsFinder:
                 file = await self._shared.read(authority)
                 if file is not None and file.fresh_s > 0:
                     return file
-        found: RobotsFile | None = None
+        fetched: RobotsFile | None = None
         try:
             stored = await self._stored(authority)  # again: another worker may have been done just before
             if stored is not None and stored.fresh_s > 0:
                 return stored
-            found = await self._fetch(authority, earlier, visit, lane)
+            fetched = await self._fetch(authority, earlier, visit, lane)
         finally:
             with contextlib.suppress(RedisError):
-                await self._shared.finish_asking(authority, found)
-        return found
+                await self._shared.finish_asking(authority, fetched)
+        return fetched
 
     async def _fetch(self, authority: str, earlier: RobotsFile | None, visit: Visit, lane: Lane) -> RobotsFile:
         turns = {lane.host: lane}

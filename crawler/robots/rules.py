@@ -81,7 +81,7 @@ class _Wildcard(NamedTuple):
         if not self.tail:
             return at == len(path)  # a pattern without `*` ends with `$`
         for forms in self.middle:
-            at = next((found + len(form) for form in forms if (found := path.find(form, at)) >= 0), -1)
+            at = next((place + len(form) for form in forms if (place := path.find(form, at)) >= 0), -1)
             if at < 0:
                 return False
         if self.anchored:
@@ -232,8 +232,8 @@ def group_for(body: bytes, agent: str) -> RuleGroup:
 
 def product_token(user_agent: str) -> str:
     """Returns the name of a crawler in robots.txt by its User-Agent: `headroom` of `headroom/1.0 (+https://...)`."""
-    found = _WORD.match(user_agent.strip())
-    return found[0] if found else ""
+    word = _WORD.match(user_agent.strip())
+    return word[0] if word else ""
 
 
 def _readable(pattern: str) -> str:
@@ -246,8 +246,8 @@ def _fields(body: bytes) -> Iterator[tuple[str, str]]:
     start = 0
     while start < len(_BOM) and text[start : start + 1] == _BOM[start]:
         start += 1
-    for found in _LINE.finditer(text, start):
-        line = found[0][:MAX_LINE_BYTES].partition("\0")[0].partition("#")[0].strip(_WHITE)
+    for match in _LINE.finditer(text, start):
+        line = match[0][:MAX_LINE_BYTES].partition("\0")[0].partition("#")[0].strip(_WHITE)
         key, colon, value = line.partition(":")
         if not colon:
             words = re.split(r"[ \t]+", line, maxsplit=2)
@@ -271,11 +271,11 @@ def _escaped(text: str) -> str:
     return _ESCAPE.sub(_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
-    if len(found[0]) == 1:
-        return f"%{ord(found[0]):02X}"
-    character = chr(int(found[0][1:], 16))
-    return character if character in _UNESCAPED else found[0].upper()
+def _escape(octet: re.Match[str]) -> str:
+    if len(octet[0]) == 1:
+        return f"%{ord(octet[0]):02X}"
+    character = chr(int(octet[0][1:], 16))
+    return character if character in _UNESCAPED else octet[0].upper()
 
 
 def _forms(piece: str) -> tuple[str, ...]:

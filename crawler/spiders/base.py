@@ -71,11 +71,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Builds the spider.
-
-        Raises:
-            ConfigError: A setting is wrong.
-        """
+        """Builds the spider."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         warn_of_other_handlers(crawler.settings)
         spider.retry_base_s = config.RETRY_BASE_SECONDS.of(crawler.settings)
@@ -172,19 +168,14 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             purpose.part.end()
 
     async def _read(self, page: Fetched, response: Response, visit: Visit, site: Site) -> Sequence[Any]:
-        """Reads a page; where its site leaves rendering to what a page lacks, as it came or rendered.
-
-        Raises:
-            ExtractError: As `read`.
-            UnavailableError: Likewise.
-        """
+        """Reads a page; where its site leaves rendering to what a page lacks, as it came or rendered."""
         state = _state_of(response.request)
         if state.render is None:
             return await self.read(page, visit, site)
         read = partial(self.read, visit=visit, site=site)
         trial = Trial(self.worker.rendering.choice, site, visit.seed.frontier, read, page)
-        if (found := await trial.as_it_came()) is not None:
-            return found
+        if (outputs := await trial.as_it_came()) is not None:
+            return outputs
         try:
             rendered = await state.render()
         except Exception as error:  # noqa: BLE001 -- whatever a download raises has an outcome

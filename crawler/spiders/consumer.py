@@ -54,11 +54,7 @@ class ConsumerSpider(FrontierSpider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Builds the spider.
-
-        Raises:
-            ConfigError: A setting is wrong.
-        """
+        """Builds the spider."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.parser_modules = config.PARSER_MODULES.of(crawler.settings)
         spider.makes_markdown = config.ITEM_MARKDOWN.of(crawler.settings)
@@ -106,10 +102,10 @@ class ConsumerSpider(FrontierSpider):
         if visit.seed.row:
             fields = extract.with_row(fields, visit.seed.row, page, site)
         await in_step()  # an item and all that follows up to its language is other work than reading
-        made = item(page, visit, fields, lacks.pages)
-        made.gaps = lacks.gaps
-        self.claiming.gaps.note(made)
-        return (made,)
+        page_item = item(page, visit, fields, lacks.pages)
+        page_item.gaps = lacks.gaps
+        self.claiming.gaps.note(page_item)
+        return (page_item,)
 
     async def _continued(self, first: Fields, page: Fetched, visit: Visit, site: Site, lacks: _Lacks) -> Fields | None:
         """Returns the fields of a page and those that continue it; None when the whole seed is tried again."""
@@ -213,7 +209,7 @@ def item(page: Fetched, visit: Visit, fields: Fields, missing_pages: Sequence[st
     """
     seed, fingerprint = visit.seed, visit.claimed.fingerprint.hex()
     values = fields.in_item()
-    made = Item(
+    page_item = Item(
         id=item_id(fingerprint),
         resource=seed.site,
         url=page.url,
@@ -229,9 +225,11 @@ def item(page: Fetched, visit: Visit, fields: Fields, missing_pages: Sequence[st
         missing_pages=list(missing_pages),
         **values,
     )
-    made.visit = visit
+    page_item.visit = visit
     extra = (value if isinstance(value, list) else [value] for value in fields.extra.values())
-    made.note_clean(
-        *values.values(), *(one.text for one in fields.comments), *(value for entries in extra for value in entries)
+    page_item.note_clean(
+        *values.values(),
+        *(comment.text for comment in fields.comments),
+        *(value for entries in extra for value in entries),
     )
-    return made
+    return page_item

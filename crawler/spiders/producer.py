@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawler.plans.combinations import Combination
     from crawler.sites import SearchTarget, Site
     from crawler.worker.claiming.offers import Offered
-    from crawler.worker.claiming.searches import Standing
+    from crawler.worker.claiming.search_progress import Standing
     from crawler.worker.claiming.visits import Visit
 
 OFFERED_AT_ONCE = 1_000  # as many as a page of results mostly has at most
@@ -75,15 +75,15 @@ class ProducerSpider(FrontierSpider):
             raise ExtractError(reasons.INCOMPLETE_PAGE, "it lacks data or scripts, and has no results")
         visit.end_fetch()  # the host's turn is free while Redis takes the offers
         await self.count_left_out(links, replace(seed, frontier="content"))
-        found = [
+        results = [
             Seed(url, seed.plan, seed.site, keywords=words, row=row.said, exact=seed.exact)
             for url, row, words in await self._matching(links, seed, site)
         ]
         if not seed.more:
-            self.worker.reports.tally.searched(seed, len(found), await self._offer_found(found, seed))
+            self.worker.reports.tally.searched(seed, len(results), await self._offer_found(results, seed))
             return ()
         if site.search.paging and site.search.paging.names_all:
-            self.worker.reports.tally.searched(seed, len(found), await self._offer_found(found, seed))
+            self.worker.reports.tally.searched(seed, len(results), await self._offer_found(results, seed))
             await self._offer_lists(visit, links.lists[: seed.more])
             return ()
         standing = await self.claiming.searches.judge(visit.claimed, links)
@@ -92,12 +92,12 @@ class ProducerSpider(FrontierSpider):
             following = self._following(visit, site, links.next)
         if following and standing.idle + 1 < site.results.known_pages:
             offered, _ = await asyncio.gather(
-                offer(found, edition=seed.edition), offer([following], "nav", edition=seed.edition)
+                offer(results, edition=seed.edition), offer([following], "nav", edition=seed.edition)
             )
-            await self._note_new(visit, links, standing, found, offered)
+            await self._note_new(visit, links, standing, results, offered)
             return ()
-        offered = await offer(found, edition=seed.edition)
-        idle = await self._note_new(visit, links, standing, found, offered)
+        offered = await offer(results, edition=seed.edition)
+        idle = await self._note_new(visit, links, standing, results, offered)
         if following and idle < site.results.known_pages:
             await offer([following], "nav", edition=seed.edition)
             return ()
@@ -105,15 +105,15 @@ class ProducerSpider(FrontierSpider):
         await self.claiming.searches.end(visit.claimed)
         return ()
 
-    async def _offer_found(self, found: Sequence[Seed], seed: Seed) -> int:
+    async def _offer_found(self, results: Sequence[Seed], seed: Seed) -> int:
         """Offers results, so many at a time that Redis keeps nobody waiting: a sitemap may have 50,000.
 
         Returns:
             How many of them were new.
         """
         new = 0
-        for start in range(0, len(found), OFFERED_AT_ONCE):
-            offered = await self.claiming.offers.offer(found[start : start + OFFERED_AT_ONCE], edition=seed.edition)
+        for start in range(0, len(results), OFFERED_AT_ONCE):
+            offered = await self.claiming.offers.offer(results[start : start + OFFERED_AT_ONCE], edition=seed.edition)
             new += offered.new
         return new
 
@@ -126,23 +126,23 @@ class ProducerSpider(FrontierSpider):
         share, over = divmod(seed.more - len(lists), len(lists))
         further = [
             replace(
-                seed.followed_by(url=one.url, method=one.method, body=one.body),
+                seed.followed_by(url=target.url, method=target.method, body=target.body),
                 more=share + (place < over),
                 run=visit.claimed.run,
             )
-            for place, one in enumerate(lists)
+            for place, target in enumerate(lists)
         ]
         await self.claiming.offers.offer(further, "nav", edition=seed.edition)
 
     async def _note_new(
-        self, visit: Visit, links: Links, standing: Standing, found: Sequence[Seed], offered: Offered
+        self, visit: Visit, links: Links, standing: Standing, results: Sequence[Seed], offered: Offered
     ) -> int:
         """Counts what a page brought; returns how many pages of the search in a row, with this one, held nothing new.
 
         A page of a list whose results were all looked at and don't match may have been new.
         """
-        self.worker.reports.tally.searched(visit.seed, len(found), offered.new)
-        is_new = offered.new > 0 or bool(links.urls and not found)
+        self.worker.reports.tally.searched(visit.seed, len(results), offered.new)
+        is_new = offered.new > 0 or bool(links.urls and not results)
         return await self.claiming.searches.note_new(visit.claimed, standing, is_new=is_new)
 
     async def _matching(self, links: Links, seed: Seed, site: Site) -> list[tuple[str, Row, Combination]]:

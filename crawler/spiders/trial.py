@@ -51,12 +51,12 @@ class Trial:
             UnavailableError: As the spider's `read`.
         """
         try:
-            found = await self._read(replace(self._page, is_trial=True))
+            outputs = await self._read(replace(self._page, is_trial=True))
         except (LacksError, ExtractError) as error:
             self._lacked, self._is_empty = _lacked(error)
         else:
             self._choice.note_whole(self._site, self._frontier, self._page.url)
-            return found
+            return outputs
         if self._choice.may_render(self._site, self._frontier, is_empty=self._is_empty):
             return None
         return await self._read(self._page)
@@ -68,15 +68,15 @@ class Trial:
             ExtractError: It yields nothing.
             UnavailableError: As the spider's `read`.
         """
-        found, still, is_empty = None, self._lacked[:0], False
+        outputs, still, is_empty = None, self._lacked[:0], False
         try:
-            found = await self._read(replace(rendered, is_trial=True))
+            outputs = await self._read(replace(rendered, is_trial=True))
         except (LacksError, ExtractError) as error:
             still, is_empty = _lacked(error)
         brought = () if is_empty else [name for name in self._lacked if name not in still]
         self._choice.note_rendered(self._site, self._frontier, self._page.url, self._lacked, brought)
-        if found is not None:
-            return found
+        if outputs is not None:
+            return outputs
         return await self._read(rendered if brought or self._is_empty else self._page)
 
     def does_without(self, error: Exception) -> bool:

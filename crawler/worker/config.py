@@ -19,25 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WorkerConfig:
-    """The settings of one worker; `crawler/config/__init__.py` explains them.
+    """The settings of one worker, each by its own name with its unit; `crawler/config/__init__.py` explains them.
 
     Attributes:
         frontier: Settings that are the same for all workers and commands of a cluster.
-        settle_batch: SETTLE_BATCH.
-        settle_wait_s: SETTLE_WAIT_SECONDS.
-        batch_max: BATCH_MAX.
-        claim_ahead_s: CLAIM_AHEAD_SECONDS.
-        connect_s: CONNECT_SECONDS.
-        egress_doubt_s: EGRESS_DOUBT_SECONDS.
-        heartbeat_file: HEARTBEAT_FILE.
         limits: Limits of the node's load, and FIRST_BATCH.
-        start_lists: START_LISTS.
-        sites_dir: SITES_DIR.
-        render_look_again_s: RENDER_LOOK_AGAIN_SECONDS.
-        browser_path: BROWSER_PATH.
-        failed_answers_bytes: FAILED_ANSWERS_MEGABYTES, in bytes.
         redaction: Hides the secrets of the settings and the environment.
-        newest_items_bytes: NEWEST_ITEMS_MEGABYTES, in bytes; 0 where Mongo has the items.
+        newest_items_bytes: NEWEST_ITEMS_MEGABYTES in bytes; 0 where Mongo can be asked for the items.
     """
 
     frontier: FrontierConfig
@@ -81,10 +69,9 @@ class WorkerConfig:
             browser_path=config.BROWSER_PATH.of(settings),
             failed_answers_bytes=int(config.FAILED_ANSWERS_MEGABYTES.of(settings) * 1e6),
             redaction=redaction_of(settings),
-            newest_items_bytes=_newest_items_bytes(settings),
+            newest_items_bytes=(
+                0
+                if "mongo" in config.ITEM_SINKS.of(settings)
+                else int(config.NEWEST_ITEMS_MEGABYTES.of(settings) * 1e6)
+            ),
         )
-
-
-def _newest_items_bytes(settings: Mapping[str, Any]) -> int:
-    """Returns how much Redis keeps of the newest items: nothing where Mongo can be asked for them."""
-    return 0 if "mongo" in config.ITEM_SINKS.of(settings) else int(config.NEWEST_ITEMS_MEGABYTES.of(settings) * 1e6)

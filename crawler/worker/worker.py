@@ -26,7 +26,7 @@ from crawler.worker.turns.turns import Turns
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from redis import Redis
     from redis.asyncio import Redis as AsyncRedis
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from crawler.base.log_events import EventLogger
     from crawler.base.models import Frontier
+    from crawler.sites import Site
+    from crawler.worker.turns.turns import TurnKeeper
 
 logger: EventLogger = logging.getLogger(__name__)
 MIN_RENEWAL_SECONDS = 0.5  # a busy machine may hold an answer up so long
@@ -42,6 +44,10 @@ MIN_RENEWAL_SECONDS = 0.5  # a busy machine may hold an answer up so long
 
 class Worker:
     """Builds the parts of a worker, and connects them to Redis in `open`.
+
+    Args:
+        turn_keeper: Gives turns and takes them back instead of the frontier, in a process without one.
+        sites: Definitions that needn't be read from Redis.
 
     Attributes:
         frontier: Which of the two frontiers it works on.
@@ -62,6 +68,8 @@ class Worker:
         session_redis: Redis,
         redis_address: str,
         stats: StatsCollector,
+        turn_keeper: TurnKeeper | None = None,
+        sites: Iterable[Site] = (),
     ) -> None:
         self.config = config
         self.frontier: Frontier = frontier
@@ -74,11 +82,11 @@ class Worker:
         self.life = Life(config, frontier, redis, session_redis, events=events, duties=duties)
         self.rendering = BrowserUse(config, redis, self.life.wake, events=events, duties=duties)
         browser = self.rendering.browser
-        self.claiming = Claiming(config, frontier, redis, self.life, browser, events=events, stats=stats)
+        self.claiming = Claiming(config, frontier, redis, self.life, browser, events=events, stats=stats, sites=sites)
         self.turns = Turns(
-            self.claiming.queue,
+            turn_keeper or self.claiming.queue,
             self.life.session,
-            self.claiming.settler,
+            turn_keeper or self.claiming.settler,
             events=events,
             stopping=self.life.stopping,
         )
@@ -109,12 +117,14 @@ class Worker:
             refuse_command(crawler.spidercls.name)
         require_parts(crawler.settings)  # once more: add-ons have changed the settings by now
         settings: Mapping[str, Any] = crawler.settings
+        config = WorkerConfig.from_settings(settings)
+        renewal_s = max(config.frontier.session_s / RENEWALS_PER_SESSION, MIN_RENEWAL_SECONDS)  # until the next is due
         assert crawler.stats is not None  # Scrapy makes the statistics before its extensions
         return cls(
-            WorkerConfig.from_settings(settings),
+            config,
             getattr(crawler.spider, "frontier", "content"),
             redis=redis_async(settings),
-            session_redis=redis_sync(settings, timeout_s=_renewal_timeout_s(settings)),
+            session_redis=redis_sync(settings, timeout_s=min(renewal_s, SOCKET_SECONDS)),
             redis_address=redis_address(settings),
             stats=crawler.stats,
         )
@@ -178,9 +188,3 @@ class Worker:
         """
         is_read = not await self.start_lists.has_entries()
         return is_read and await self.claiming.registry.is_done(self.claiming.queues)
-
-
-def _renewal_timeout_s(settings: Mapping[str, Any]) -> float:
-    """Returns how long one renewal of a session may take: until the next one is due, but half a second at least."""
-    session_s = WorkerConfig.from_settings(settings).frontier.session_s
-    return min(max(session_s / RENEWALS_PER_SESSION, MIN_RENEWAL_SECONDS), SOCKET_SECONDS)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from hostile.hostile_wire_bodies import answer
 
-from crawler.worker.reports.newest_items import TOLD_MAX
+from crawler.worker.reports.item_outbox import TOLD_MAX
 
 PAGES = 5
 WITH_RESULTS = 2  # pages of each search

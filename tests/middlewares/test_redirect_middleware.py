@@ -33,12 +33,6 @@ def test_a_redirect_on_the_same_host_is_followed_on_the_same_lane(middleware, re
     assert state_of(target).visit is recorded.visit
 
 
-def test_http_and_https_of_a_host_are_the_same_host(middleware, recorded):
-    request = recorded.request("http://a.test/")
-    target = middleware.process_response(request, recorded.response(request, 301, location="https://a.test/"))
-    assert target.url == "https://a.test/"
-
-
 @pytest.mark.parametrize(
     ("url", "location", "kept"),
     [
@@ -138,13 +132,3 @@ def test_a_plan_for_which_the_target_is_out_of_scope_is_left_to_a_visit_of_its_o
     recorded.visit.items = 1
     recorded.end_callback()
     assert recorded.settlements[0].served == "0 q"  # p isn't told of what is found there either
-
-
-def test_other_answers_pass(middleware, recorded):
-    request = recorded.request()
-    for response in (
-        recorded.response(request),
-        recorded.response(request, 302),
-        recorded.response(request, 304, location="/x"),
-    ):
-        assert middleware.process_response(request, response) is response

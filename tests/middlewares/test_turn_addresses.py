@@ -73,16 +73,6 @@ async def test_a_request_that_is_sent_again_waits_for_another_turn_of_its_addres
     assert state_of(request).address not in (None, lost)
 
 
-async def test_the_host_s_delay_counts_from_when_the_request_is_sent(middleware, addresses, recorded):
-    recorded.lane.delay_s = 60.0
-    addresses.free.clear()
-    sending = asyncio.create_task(middleware.process_request(recorded.request()))
-    await asyncio.sleep(0.05)
-    addresses.free.set()
-    await sending
-    assert recorded.lane.pause_s() > 59.99
-
-
 async def test_the_address_s_delay_counts_from_when_the_request_may_have_arrived(
     middleware, addresses, recorded, worker
 ):

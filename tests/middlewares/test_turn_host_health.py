@@ -264,11 +264,6 @@ async def test_nonsense_may_be_of_the_network_instead_of_the_host(middleware, re
     assert caught.value.outcome == ("release", "no-egress")
 
 
-async def test_nonsense_of_a_single_host_is_its_own(middleware, recorded, worker):
-    worker.life.egress.blames_host = False
-    await failed(middleware, recorded, AnswerError("bad-response"))  # isn't refused: it counts as a try
-
-
 async def test_a_captive_portal_is_no_host_even_while_others_answer(middleware, recorded):
     request = recorded.request()
     await middleware.process_request(request)

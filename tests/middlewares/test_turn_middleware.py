@@ -8,7 +8,7 @@ import pytest
 from scrapy import Request
 from waiting import PATIENCE_SECONDS
 
-from crawler.base.errors import FrontierError, HostBackoffError, SessionLostError
+from crawler.base.errors import HostBackoffError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.worker.claiming.outcomes import Outcome, outcome_of_error
 from crawler.worker.claiming.refused import RefusedError
@@ -158,32 +158,6 @@ async def test_a_visit_that_is_released_doesn_t_wait_for_the_delay(middleware, r
     async with asyncio.timeout(PATIENCE_SECONDS):
         await waiting
     assert not recorded.lane._in_use.locked()
-
-
-async def test_a_cancelled_request_releases_the_turn_it_acquired(middleware, recorded, worker, monkeypatch):
-    async def busy(host, visit, real=worker.turns.acquire):
-        lane = await real(host, visit)
-        await lane.start()  # somebody else's request is on it
-        return lane
-
-    monkeypatch.setattr(worker.turns, "acquire", busy)
-    task = asyncio.create_task(middleware.process_request(recorded.request("http://b.test/", lane=None)))
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.wait([task])
-    assert task.cancelled()
-    assert [turn.host for turn in worker.turns.released] == ["b.test"]
-
-
-async def test_a_worker_without_a_session_acquires_no_turn(middleware, recorded, worker, monkeypatch):
-    async def none(host, visit):
-        raise FrontierError("no session")
-
-    monkeypatch.setattr(worker.turns, "acquire", none)
-    with pytest.raises(FrontierError):
-        await middleware.process_request(recorded.request("http://b.test/", lane=None))
-    assert worker.turns.released == []
 
 
 async def test_a_request_that_is_cancelled_as_its_turn_falls_free_leaves_it_free(middleware, recorded):

@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 from scrapy import Request
-from scrapy.utils.test import get_crawler
 from twisted.python.failure import Failure
 
 from crawler.base.errors import ExtractError
@@ -49,7 +48,7 @@ async def test_outputs_of_other_spiders_pass_untouched(middleware, recorded):
 
 
 async def test_a_visit_ends_when_all_of_its_items_are_delivered(middleware, recorded):
-    assert await run(middleware, recorded.response(), PAGE, {"x": 1}) == [PAGE, {"x": 1}]
+    assert await run(middleware, recorded.response(), PAGE, None, {"x": 1}) == [PAGE, {"x": 1}]
     assert (recorded.outcomes, recorded.fetched) == ([], [])
     recorded.visit.end_fetch()  # the page's media
     assert recorded.fetched == [recorded.visit]
@@ -62,11 +61,6 @@ async def test_without_media_an_item_keeps_no_lane(recorded):
     middleware = VisitSpiderMiddleware(media=False, retry_base_s=2, retry_max_s=600)
     await run(middleware, recorded.response(), PAGE)
     assert (recorded.fetched, recorded.outcomes) == ([recorded.visit], [])
-
-
-async def test_none_begins_no_part(middleware, recorded):
-    assert await run(middleware, recorded.response(), None) == []
-    assert recorded.outcomes == [("finish", "")]
 
 
 @pytest.mark.parametrize(
@@ -87,15 +81,6 @@ async def test_a_callback_that_raises_decides_its_seed_when_its_items_are_delive
         assert recorded.outcomes == []
         recorded.visit.end_part()
     assert recorded.outcomes == [outcome]
-
-
-async def test_a_callback_that_raises_before_any_output_ends_too(middleware, recorded):
-    """A plain function: Scrapy never asks for its output."""
-    response = recorded.response()
-    recorded.visit.decide_outcome("fail", "callback-error")
-    middleware.raised(response)
-    middleware.raised(response)
-    assert recorded.outcomes == [("fail", "callback-error")]
 
 
 async def test_a_visit_that_has_ended_yields_nothing_more(middleware, recorded):
@@ -193,8 +178,3 @@ async def test_an_errback_that_raises_ends_its_part_once(middleware, recorded):
         await collect(request.errback(failure))
     middleware.raised(failure)
     assert recorded.outcomes == [("finish", "")]
-
-
-def test_it_is_built_from_settings():
-    crawler = get_crawler(settings_dict={"FILES_STORE": "", "RETRY_BASE_SECONDS": 1, "RETRY_MAX_SECONDS": 9})
-    assert VisitSpiderMiddleware.from_crawler(crawler)._media is False

@@ -12,7 +12,7 @@ from samples import Stats, a_visit
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from crawler.base.errors import AnswerError, NodeError
+from crawler.base.errors import NodeError
 from crawler.base.events import Events
 from crawler.frontier.keys import Keys
 from crawler.robots.file import RobotsFile
@@ -140,10 +140,3 @@ async def test_a_file_is_not_unreachable_by_a_fault_of_the_worker_that_asks(else
         await elsewhere.find(a_visit())
     assert outcome_of_error(caught.value).operation in ("release", "postpone")
     assert await elsewhere.finder._shared.read("http://a.test") is None
-
-
-async def test_a_file_is_unreachable_by_a_fault_of_its_host(elsewhere, monkeypatch):
-    download = AsyncMock(side_effect=AnswerError("bad-response"))
-    monkeypatch.setattr(elsewhere.finder._crawler.engine, "download_async", download)
-    assert (await elsewhere.find(a_visit())).rules is None
-    assert (await elsewhere.finder._shared.read("http://a.test")).state == "unreachable"

@@ -15,7 +15,7 @@ from crawler.frontier.keys import Keys
 from crawler.plans.registry import PlanRecord, Registry
 from crawler.spiders.producer import ProducerSpider
 from crawler.worker.claiming.offers import Offered
-from crawler.worker.claiming.searches import Searches
+from crawler.worker.claiming.search_progress import SearchProgress
 
 SITE = sites.parse(
     """
@@ -46,7 +46,7 @@ class Producer:
         self.spider.crawler = SimpleNamespace(stats=Stats())
         self.brought = []
         tally = SimpleNamespace(searched=lambda seed, found, new: self.brought.append((seed.page, found, new)))
-        claiming = SimpleNamespace(offers=self, searches=Searches(driver.redis, Keys("hr")))
+        claiming = SimpleNamespace(offers=self, searches=SearchProgress(driver.redis, Keys("hr")))
         self.spider.worker = SimpleNamespace(claiming=claiming, reports=SimpleNamespace(tally=tally))
 
     async def offer(self, seeds, kind="content", **of):

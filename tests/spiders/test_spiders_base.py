@@ -19,11 +19,20 @@ from crawler.spiders.producer import ProducerSpider
 from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
 
 
+@pytest.mark.parametrize(
+    ("contact", "priority", "user_agent"),
+    [
+        ("https://a.test/crawler", "project", "headroom/0.1 (+https://a.test/crawler)"),
+        ("", "project", "headroom/0.1"),
+        ("https://a.test/crawler", "cmdline", "headroom/0.1"),  # the command line has the last word
+    ],
+)
 @pytest.mark.parametrize("spider", [ConsumerSpider, ProducerSpider])
-def test_the_contact_stands_in_the_user_agent(spider):
-    settings = Settings({"USER_AGENT": "headroom/0.1", "CONTACT": "https://example.org/crawler"})
+def test_the_contact_stands_in_the_user_agent(spider, contact, priority, user_agent):
+    settings = Settings({"CONTACT": contact})
+    settings.set("USER_AGENT", "headroom/0.1", priority)
     spider.update_settings(settings)
-    assert settings["USER_AGENT"] == "headroom/0.1 (+https://example.org/crawler)"
+    assert settings["USER_AGENT"] == user_agent
 
 
 @pytest.mark.parametrize("spider", [ConsumerSpider, ProducerSpider])
@@ -34,19 +43,6 @@ def test_the_scheduler_is_the_frontier_s_whatever_the_project_s_is(spider):
     settings.set("SCHEDULER", "scrapy_redis.scheduler.Scheduler", priority="project")
     spider.update_settings(settings)
     assert settings["SCHEDULER"] == "crawler.scheduler.Scheduler"
-
-
-def test_without_a_contact_it_stays_as_it_is():
-    settings = Settings({"USER_AGENT": "headroom/0.1", "CONTACT": ""})
-    ConsumerSpider.update_settings(settings)
-    assert settings["USER_AGENT"] == "headroom/0.1"
-
-
-def test_the_command_line_has_the_last_word():
-    settings = Settings({"CONTACT": "https://example.org/crawler"})
-    settings.set("USER_AGENT", "mine/1", priority="cmdline")
-    ConsumerSpider.update_settings(settings)
-    assert settings["USER_AGENT"] == "mine/1"
 
 
 @pytest.mark.parametrize(

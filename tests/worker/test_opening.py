@@ -7,7 +7,6 @@ import contextlib
 import threading
 import time
 
-import orjson
 import pytest
 import redis as sync_redis
 from samples import Stats
@@ -69,18 +68,6 @@ async def test_a_frontier_that_is_migrated_at_that_moment(build, client, monkeyp
     until(lambda: len(client.client_list()) == before, "its connections to be closed")
     assert list(tmp_path.iterdir()) == []
     await worker.close()
-
-
-@pytest.mark.process
-async def test_it_is_named_before_it_claims_anything(build, client):
-    """A worker that dies with its first pages is named as gone, since this is kept for longer than its session."""
-    worker = build()
-    await worker.open()
-    try:
-        reports = client.hgetall(worker.config.frontier.keys.node(owner_node(worker.life.session.name)))
-        assert orjson.loads(reports[worker.life.session.name.encode()])["frontier"] == "content"
-    finally:
-        await worker.close()
 
 
 @pytest.mark.process

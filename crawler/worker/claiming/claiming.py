@@ -19,13 +19,15 @@ from crawler.worker.claiming.gaps import Gaps
 from crawler.worker.claiming.hand_backs import HandBacks
 from crawler.worker.claiming.offers import Offers
 from crawler.worker.claiming.plan_cache import PlanCache
-from crawler.worker.claiming.searches import Searches
+from crawler.worker.claiming.search_progress import SearchProgress
 from crawler.worker.claiming.settler import Settler
 from crawler.worker.claiming.site_cache import SiteCache
 from crawler.worker.claiming.teller import Teller
 from crawler.worker.claiming.visits import VisitEnded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from redis.asyncio import Redis
     from scrapy.statscollectors import StatsCollector
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger
     from crawler.base.models import Frontier
     from crawler.frontier.settlement import Settlement
+    from crawler.sites import Site
     from crawler.worker.claiming.visits import Visit
     from crawler.worker.config import WorkerConfig
     from crawler.worker.life.life import Life
@@ -54,6 +57,7 @@ class Claiming:
         frontier: Whose seeds are claimed.
         browser: Without one, pages that must be rendered are left to others.
         stats: Counts each settlement by its operation and reason.
+        sites: Definitions that needn't be read from Redis.
 
     Attributes:
         queues: Both frontiers.
@@ -78,6 +82,7 @@ class Claiming:
         *,
         events: Events,
         stats: StatsCollector,
+        sites: Iterable[Site] = (),
     ) -> None:
         keys, self._session_s = config.frontier.keys, config.frontier.session_s
         self._life = life
@@ -89,9 +94,9 @@ class Claiming:
         self.queues = config.frontier.queues(redis)
         self.queue = self.queues[frontier]
         self.registry = Registry(redis, keys, config.frontier.partitions)
-        self.sites = SiteCache(self.registry, events)
+        self.sites = SiteCache(self.registry, events, sites)
         self.plans = PlanCache(self.registry, events)
-        self.searches = Searches(redis, keys)
+        self.searches = SearchProgress(redis, keys)
         self.gaps = Gaps()
         self.teller = Teller(events)
         self.fair_share = FairShare(redis, keys.wake(frontier), life.session.name, events)
@@ -122,7 +127,10 @@ class Claiming:
     # -- How many are claimed -----------------------------------------------------------------------------------------
 
     def why_none(self) -> str:
-        """Returns why nothing may be claimed but seeds to probe with, however little is carried; else an empty text."""
+        """Returns why this worker claims nothing, for operators; empty: it claims.
+
+        One that no host answers still claims a seed now and then, to find out when one answers again.
+        """
         life = self._life
         sinks = ", ".join(f"{name} ({why})" for name, why in sorted(self._sinks_down.items()))
         short = life.headroom.short_of()
@@ -138,11 +146,7 @@ class Claiming:
         return next((reason for reason, holds in reasons.items() if holds), "")
 
     def room(self, slow_visits: int = 0) -> int:
-        """Returns how many seeds may be claimed now.
-
-        That is 0 while it stops, its node is drained, a sink is down or the session isn't alive.
-
-        Without a way out to the web it is one seed now and then.
+        """Returns how many seeds may be claimed now, by the node's headroom; while no host answers, one now and then.
 
         Args:
             slow_visits: Number of visits that are held up on slow lanes.

@@ -104,11 +104,7 @@ class Claims:
         self._under_way.clear()
 
     async def _ask_partitions(self, max_seeds: int) -> ClaimAnswer:
-        """Asks partition after partition, from where the last call ended, until one gives seeds.
-
-        Raises:
-            redis.exceptions.RedisError: As `claim`.
-        """
+        """Asks partition after partition, from where the last call ended, until one gives seeds."""
         waits_ms: list[int] = []
         answer: ClaimAnswer | None = None
         error: RedisError | None = None
@@ -119,8 +115,8 @@ class Claims:
             if self._partition in self._under_way or (lease.alive and (lease.reachable or none_reachable)):
                 try:
                     answer = await self._ask(lease, max_seeds)
-                except RedisError as found:
-                    lease.reachable, error, self._state = False, found, None
+                except RedisError as redis_error:
+                    lease.reachable, error, self._state = False, redis_error, None
                 else:
                     if answer.state == "drain":  # stay with this partition: else the worker would never drain
                         return answer
@@ -134,14 +130,7 @@ class Claims:
         return ClaimAnswer("lapsed" if answer is None else answer.state, min(waits_ms, default=None), [])
 
     async def _ask(self, lease: Lease, max_seeds: int) -> ClaimAnswer:
-        """Claims seeds of one partition, or returns what a claim that stayed under way there has brought.
-
-        Returns:
-            The answer; `late` while there is none yet.
-
-        Raises:
-            redis.exceptions.RedisError: Its Redis is away.
-        """
+        """Claims seeds of one partition, or returns what a claim under way there has brought; `late`: nothing yet."""
         under_way = self._under_way.get(lease.partition)
         if under_way is None:
             under_way = asyncio.create_task(self._claim(lease.owner, lease.partition, max_seeds))
@@ -162,11 +151,7 @@ class Claims:
         return answer
 
     async def _claim(self, owner: str, partition: int, max_seeds: int) -> tuple[str, ClaimAnswer]:
-        """Claims seeds of one partition; returns for whom, and the answer.
-
-        Raises:
-            redis.exceptions.RedisError: As `_ask`.
-        """
+        """Claims seeds of one partition; returns for whom, and the answer."""
         await self._recall(partition, owner)
         self._number += 1
         claim = f"{owner}#{self._number}"
@@ -187,7 +172,8 @@ class Claims:
         """Releases seeds that nobody has begun to visit, and the turns that they were to run on."""
         for claimed in answer.seeds:
             self._settler.settle(owner, Settlement("release", claimed))
-        for partition, host, turn in {(one.partition, one.seed.host, one.turn) for one in answer.seeds}:
+        turns = {(claimed.partition, claimed.seed.host, claimed.turn) for claimed in answer.seeds}
+        for partition, host, turn in turns:
             if turn != NO_TURN:
                 self._settler.release(owner, partition, TurnRelease(host, turn))
 

@@ -55,7 +55,7 @@ class DefinitionCache(Generic[T]):
         events: Events,
     ) -> None:
         self._kind = kind
-        self._read_all = read
+        self._ask_redis = read
         self._known = known
         self._events = events
         self._current: set[str] = set()  # names whose definition hasn't changed since it was last asked for
@@ -102,7 +102,7 @@ class DefinitionCache(Generic[T]):
             wanted = names
             while wanted:
                 self._current |= wanted  # before they are read: a change from now on takes them out again
-                asking = partial(self._read_all, wanted)
+                asking = partial(self._ask_redis, wanted)
                 answers = await until_redis_answers(f"{self._kind} {', '.join(sorted(wanted))}", asking)
                 there = {name for name, answer in answers.items() if self._take(name, answer)}
                 wanted = there - self._current

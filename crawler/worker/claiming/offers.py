@@ -172,7 +172,7 @@ class Offers:
 
     async def _send_together(self, frontier: Frontier, partition: int, parts: list[_Part]) -> None:
         """Sends parts that differ in their proposals alone. If what a key holds prevents that, each goes for itself."""
-        proposals = [one for part in parts for one in part.proposals]
+        proposals = [proposal for part in parts for proposal in part.proposals]
         terms: dict[str, Any] = {"edition": parts[0].edition, "budget": parts[0].budget}
 
         async def offer() -> bytes | None:

@@ -9,6 +9,8 @@ from crawler.worker.claiming.definition_cache import DefinitionCache
 from crawler.worker.life.wakeups import SitesChanged
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from crawler.base.events import Events
     from crawler.plans.registry import Registry
 
@@ -16,8 +18,14 @@ UNREAD_SITE_SECONDS = 5.0  # until such a seed is due again: a fail-over ends wi
 
 
 class SiteCache(DefinitionCache[Site]):
-    """Site definitions, with their selectors compiled. What was loaded once is there as long as the worker lives."""
+    """Site definitions, with their selectors compiled. What was loaded once is there as long as the worker lives.
 
-    def __init__(self, registry: Registry, events: Events) -> None:
-        super().__init__("site", registry.sites, {}, events)
+    Args:
+        sites: Those that are loaded from the beginning.
+    """
+
+    def __init__(self, registry: Registry, events: Events, sites: Iterable[Site] = ()) -> None:
+        known = {site.name: site for site in sites}
+        super().__init__("site", registry.sites, known, events)
+        self._current.update(known)
         events.subscribe(SitesChanged, lambda _event: self.expire())

@@ -70,4 +70,4 @@ class Teller:
             visit.leave_out(*(seed for seed, error in zip(seeds, answers, strict=True) if error is not None))
         else:  # another try is for all of them, if it may help any
             outcomes = [outcome_of_delivery_error(error) for error in errors]
-            visit.decide_outcome(*next((one for one in outcomes if one.operation != "fail"), outcomes[0]))
+            visit.decide_outcome(*next((outcome for outcome in outcomes if outcome.operation != "fail"), outcomes[0]))

@@ -77,13 +77,11 @@ class Cgroups:
 
     def memory_percent(self) -> float | None:
         """Returns how much of the tightest limit is used, without the files that can go; None: there is no limit."""
-        used = [found for group in self._memory if (found := _memory_used(*group)) is not None]
-        return max((100 * bytes_used / limit for bytes_used, limit in used), default=None)
+        return max((100 * used / limit for used, limit in self._limited_memory()), default=None)
 
     def memory_limit(self) -> int | None:
         """Returns the tightest limit in bytes; None: there is none."""
-        used = [found for group in self._memory if (found := _memory_used(*group)) is not None]
-        return min((limit for _bytes_used, limit in used), default=None)
+        return min((limit for _used, limit in self._limited_memory()), default=None)
 
     def cores(self) -> float | None:
         """Returns how many cores' time the tightest quota grants; None: there is none."""
@@ -105,6 +103,10 @@ class Cgroups:
             if group.use in before and elapsed_s > 0:
                 percents.append(100 * (used_s - before[group.use]) / elapsed_s / cores)
         return max(percents, default=None)
+
+    def _limited_memory(self) -> list[tuple[int, int]]:
+        """Returns the bytes used and the limit of each group that has one."""
+        return [memory for group in self._memory if (memory := _memory_used(*group)) is not None]
 
 
 def _mount_v1(mounts: Path, names: str, kind: str) -> Path:

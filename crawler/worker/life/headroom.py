@@ -130,7 +130,6 @@ class NodeHeadroom:
         claim_ahead_s: CLAIM_AHEAD_SECONDS: a worker holds no more seeds than it settles in that time, at its rate.
 
     Attributes:
-        limits: As given, or as an operator has set them since.
         pace: How fast pages may be started; None: there is no CPU limit.
         rate: The rate at which this worker settles seeds.
         sampler: Measures the load.
@@ -151,7 +150,7 @@ class NodeHeadroom:
 
     @property
     def limits(self) -> Limits:
-        """How much of the node may be used."""
+        """How much of the node may be used: as given, or as an operator has set it since."""
         return self._limits
 
     @limits.setter

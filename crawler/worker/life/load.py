@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import psutil
 
@@ -15,8 +15,7 @@ from crawler.worker.life.cgroup import Cgroups
 SMOOTHING = 0.3  # weight of a new sample: after 5 samples some 80 % of a step show
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(NamedTuple):
     """The load of a node at one moment, in percent of all its memory or of all its cores.
 
     Attributes:
@@ -33,17 +32,7 @@ class Load:
 
     def smoothed(self, sample: Load) -> Load:
         """Returns this load moved towards a new sample."""
-        return Load(
-            *(
-                old + SMOOTHING * (new - old)
-                for old, new in (
-                    (self.memory, sample.memory),
-                    (self.cpu, sample.cpu),
-                    (self.own_memory, sample.own_memory),
-                    (self.own_cpu, sample.own_cpu),
-                )
-            )
-        )
+        return Load(*(old + SMOOTHING * (new - old) for old, new in zip(self, sample, strict=True)))
 
 
 class Sampler:

@@ -24,11 +24,8 @@ TURN_WAKE_SECONDS = 1.0  # turns are released all the time, so they wake a worke
 PING_SECONDS = 15.0  # of silence, until Redis is asked for a sign of life
 SILENT_SECONDS = 40.0  # of silence, until the connection is given up: two pings had time to be answered
 JITTER_SECONDS = 0.005  # most by which a wake-up is delayed, so that workers don't all try for the claim lock at once
-# What scripts say of a host: ms, host.
-HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")
-STARVED_MESSAGE = re.compile(rb"starved (\S+)")  # what a worker says of itself: its name
-POLITENESS_MESSAGE = re.compile(rb"politeness (\S+)")  # what an operator's order says: its host
-HOST_EVENTS = {b"backoff": HostBackoff, b"crawl-delay": CrawlDelay}
+HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")  # what scripts say of a host: ms, host
+NAMED_MESSAGE = re.compile(rb"(starved|politeness) (\S+)")  # a worker of itself; an operator's order of a host
 
 
 class SitesChanged(NamedTuple):
@@ -101,13 +98,12 @@ class WakeUps:
         """Publishes the event that a message stands for, if any; returns whether the message wakes the worker now."""
         if of_host := HOST_MESSAGE.fullmatch(message):
             kind, milliseconds, host = of_host.groups()
-            self._events.publish(HOST_EVENTS[kind](host.decode("utf-8", "replace"), int(milliseconds) / 1000))
+            host_event = HostBackoff if kind == b"backoff" else CrawlDelay
+            self._events.publish(host_event(host.decode("utf-8", "replace"), int(milliseconds) / 1000))
             return False
-        if starved := STARVED_MESSAGE.fullmatch(message):
-            self._events.publish(WorkerStarved(starved[1].decode("utf-8", "replace")))
-            return False
-        if changed := POLITENESS_MESSAGE.fullmatch(message):
-            self._events.publish(PolitenessChanged(changed[1].decode("utf-8", "replace")))
+        if named := NAMED_MESSAGE.fullmatch(message):
+            named_event = WorkerStarved if named[1] == b"starved" else PolitenessChanged
+            self._events.publish(named_event(named[2].decode("utf-8", "replace")))
             return False
         if message == PLANS_CHANGED.encode():  # with more seeds, it is told of these
             self._events.publish(PlansChanged())

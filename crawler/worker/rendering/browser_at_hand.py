@@ -28,10 +28,10 @@ class BrowserAtHand:
 
     def look(self) -> bool:
         """Looks whether there is a browser; returns whether one has come. Takes some 0.1 ms."""
-        found = why_no_browser(self._path)
-        has_come = bool(self.why_no_browser) and not found and time.monotonic() >= self._failed_until_s
-        if found or has_come:
-            self.why_no_browser = found
+        why_none = why_no_browser(self._path)
+        has_come = bool(self.why_no_browser) and not why_none and time.monotonic() >= self._failed_until_s
+        if why_none or has_come:
+            self.why_no_browser = why_none
         if has_come:
             self.is_wanted = False
         return has_come

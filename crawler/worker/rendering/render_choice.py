@@ -179,8 +179,8 @@ class RenderChoice:
     async def _exchange_all(self) -> None:
         with contextlib.suppress(RedisError):  # what isn't told is told with what comes next
             await self._share()
-            found = await self._verdicts.all()
-            self._shared = {key: self._same(key, verdict) for key, verdict in found.items()} | self._to_share
+            verdicts = await self._verdicts.all()
+            self._shared = {key: self._same(key, verdict) for key, verdict in verdicts.items()} | self._to_share
             await self._share()  # what was decided meanwhile: nothing may come next
 
     async def _share(self) -> None:

@@ -30,7 +30,7 @@ class ClaimsLog:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._said = ""  # the reason of the last line; empty: claims go on, as is taken for granted at the start
+        self._logged = ""  # the reason of the last line; empty: claims go on, as is taken for granted at the start
         self._silent_until_s: dict[str, float] = {}  # by kind of reason, of which there are few
         self._kind, self._since_s = "", now()  # the present kind of reason, and since when it is that
 
@@ -44,10 +44,10 @@ class ClaimsLog:
         now_s, kind = self._now(), why_not.partition(" (")[0]
         if kind != self._kind:
             self._kind, self._since_s = kind, now_s
-        lasts = now_s - self._since_s >= LASTING_SECONDS and kind != self._said.partition(" (")[0]
-        if why_not == self._said or (now_s < self._silent_until_s.get(kind, now_s) and not lasts):
+        lasts = now_s - self._since_s >= LASTING_SECONDS and kind != self._logged.partition(" (")[0]
+        if why_not == self._logged or (now_s < self._silent_until_s.get(kind, now_s) and not lasts):
             return
-        self._said = why_not
+        self._logged = why_not
         self._silent_until_s[kind] = now_s + SILENT_SECONDS
         if why_not:
             logger.info(log_events.CLAIMS_STOPPED, why_not)

@@ -127,10 +127,10 @@ class FailureLog:
 
     def _say(self, what: str, failures: Sequence[HostFailures]) -> None:
         """Writes the line about one host, or several."""
-        first = min(failures, key=lambda one: one.since_s)
-        reasons = sum((one.reasons for one in failures), Counter())
+        first = min(failures, key=lambda of_host: of_host.since_s)
+        reasons = sum((of_host.reasons for of_host in failures), Counter())
         counted = ", ".join(f"{reason} {number:,}" for reason, number in reasons.most_common())
-        total = sum(one.total for one in failures)
+        total = reasons.total()
         number = f"{total:,} failure{'' if total == 1 else 's'}"
         why = f" ({first.why})" if first.why else ""
         seconds = max(1.0, self._now() - first.since_s)  # a tick is a second

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.cluster.workers import load_report, reported
 from crawler.frontier.scripts import even_when_full
 from crawler.frontier.session import (
     LAPSED_SHOWN_SECONDS,
@@ -107,8 +108,8 @@ class Figures:
             even_when_full(pipeline, self._keys.node_names, "ZADD", now_s, node)
             pipeline.hgetall(self._keys.node(node))
             everybody = pipeline.execute()[-1]
-        reports = {other: _load(raw) for other, raw in everybody.items()}
-        silent = [other for other, report in reports.items() if _number(report, "time") < now_s - self.kept_s]
+        reports = {other: load_report(raw) for other, raw in everybody.items()}
+        silent = [other for other, report in reports.items() if reported(report, "time") < now_s - self.kept_s]
         if silent:
             redis.hdel(self._keys.node(node), *silent)
         self._written_state, self._due_s = state, now_s + IDLE_SECONDS
@@ -121,9 +122,9 @@ class Figures:
                 redis.zrem(names, *forgotten)
             self._sampled_step = now_s // SAMPLE_SECONDS
 
-    def _lives(self, report: Mapping[str, Any], now_s: int) -> bool:
+    def _lives(self, report: dict[str, Any], now_s: int) -> bool:
         """Returns whether the next figures of whoever wrote these aren't overdue by SESSION_SECONDS."""
-        return _number(report, "time") + _number(report, "next_s") + self._session_s >= now_s
+        return reported(report, "time") + reported(report, "next_s") + self._session_s >= now_s
 
     def _write_soon(self, _event: SessionLost) -> None:
         """Writes at the next renewal, however idle the worker is: a Redis that lost the lease may have lost all."""
@@ -136,20 +137,3 @@ class Figures:
             redis.exceptions.RedisError: Redis is away; the figures are dropped later, as those of a silent worker are.
         """
         redis.hdel(self._keys.node(owner_node(owner)), owner)
-
-
-def _load(raw: bytes) -> dict[str, Any]:
-    """Returns figures as they were written; none for junk."""
-    try:
-        figures = orjson.loads(raw)
-    except ValueError:
-        return {}
-    return figures if isinstance(figures, dict) else {}
-
-
-def _number(figures: Mapping[str, Any], name: str) -> float:
-    """Returns one of some figures; 0 for junk."""
-    try:
-        return float(figures[name])
-    except (ValueError, TypeError, KeyError, OverflowError):
-        return 0.0

@@ -131,7 +131,7 @@ class MetricsServer:
         method, target, _version = request.split(" ")
         headers = {name.strip().lower(): text.strip() for name, _, text in (line.partition(":") for line in lines)}
         if target.partition("?")[0] == "/metrics":
-            found = await answer(
+            reply = await answer(
                 method,
                 authorization=headers.get("authorization", ""),
                 accept=headers.get("accept", ""),
@@ -139,11 +139,11 @@ class MetricsServer:
                 read=self.metrics,
             )
         else:
-            found = MetricsAnswer(HTTPStatus.NOT_FOUND, {"content-type": TEXT}, b"see /metrics\n")
-        sent = {**found.headers, "content-length": str(len(found.body)), "connection": "close"}
-        status = f"HTTP/1.1 {found.status.value} {found.status.phrase}"
+            reply = MetricsAnswer(HTTPStatus.NOT_FOUND, {"content-type": TEXT}, b"see /metrics\n")
+        sent = {**reply.headers, "content-length": str(len(reply.body)), "connection": "close"}
+        status = f"HTTP/1.1 {reply.status.value} {reply.status.phrase}"
         writer.write("\r\n".join([status, *(f"{name}: {text}" for name, text in sent.items()), "", ""]).encode())
-        writer.write(b"" if method == "HEAD" else found.body)
+        writer.write(b"" if method == "HEAD" else reply.body)
         await writer.drain()
 
     async def metrics(self) -> list[Metric]:
@@ -153,7 +153,7 @@ class MetricsServer:
         labels = {"version": __version__, "frontier": worker.frontier}
         return [
             Metric("headroom_worker_info", "gauge", "The worker's version and frontier.", ((labels, 1),)),
-            *work_counters(counts, "headroom_worker", lambda _label, found: found),
+            *work_counters(counts, "headroom_worker", lambda _label, values: values),
             *(
                 Metric(f"headroom_worker_{name}", "gauge", about, (({}, figures[figure] * scale),))
                 for figure, (name, scale, about) in GAUGES.items()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler import __version__
+from crawler.worker.reports.answer_outbox import AnswerOutbox
 from crawler.worker.reports.claims_log import ClaimsLog
-from crawler.worker.reports.failed_answers import FailedAnswers
 from crawler.worker.reports.failure_log import FailureLog
 from crawler.worker.reports.figures import Figures, load_figures
-from crawler.worker.reports.newest_items import NewestItems
+from crawler.worker.reports.item_outbox import ItemOutbox
 from crawler.worker.reports.tally import Tally
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ class Reports:
         self._identity = {"version": __version__, "frontier": frontier}
         self._claims_log = ClaimsLog()
         self._failure_log = FailureLog(events)
-        self._failed_answers = FailedAnswers(keys, events, config.failed_answers_bytes, config.redaction)
+        self._failed_answers = AnswerOutbox(keys, events, config.failed_answers_bytes, config.redaction)
         self.figures = Figures(keys, events, config.frontier.session_s, life.headroom, self._identity)
         self.tally = Tally(keys, events, stats)
-        self.newest_items = NewestItems(keys, events, config.newest_items_bytes)
+        self.newest_items = ItemOutbox(keys, events, config.newest_items_bytes)
         duties.add(LOOK_SECONDS, lambda: self._claims_log.tick(claiming.why_none()))
         duties.add(LOOK_SECONDS, self._failure_log.tick)
         duties.add(LOOK_SECONDS, self.tally.collect)

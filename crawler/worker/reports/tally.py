@@ -72,14 +72,14 @@ class Tally:
                 for seed in (claimed.seed, *claimed.also):
                     self._of_plan(seed.plan, plan_yield.counts_of_item(seed))
 
-    def searched(self, seed: Seed, found: int, new: int) -> None:
+    def searched(self, seed: Seed, results: int, new: int) -> None:
         """Counts a page of results for its plan.
 
         Args:
-            found: Results on it.
+            results: On it.
             new: Of these, those that the plan hadn't asked for before.
         """
-        self._of_plan(seed.plan, plan_yield.counts_of_search(seed, found, new))
+        self._of_plan(seed.plan, plan_yield.counts_of_search(seed, results, new))
 
     def answered(self, host: str, status: int, size_bytes: int) -> None:
         """Counts an answer for its host."""

@@ -98,13 +98,9 @@ class StartList:
 
 
 def _with_query(url: str, form: dict[str, Any]) -> str:
-    """Returns a URL whose query is a form's fields.
-
-    Raises:
-        StartEntryError: One of them isn't a text or a list of texts, such as cookies.
-    """
+    """Returns a URL whose query is a form's fields; refuses what is no text or list of texts, such as cookies."""
     for name, value in form.items():
-        if not all(isinstance(one, str) for one in (value if isinstance(value, list) else [value])):
+        if not all(isinstance(text, str) for text in (value if isinstance(value, list) else [value])):
             raise StartEntryError(
                 f"{shown(name)}: expected a text or a list of texts; `ignore` in START_LISTS drops it"
             )
@@ -129,17 +125,12 @@ def start_lists(settings: Mapping[str, Any], key_prefix: str) -> tuple[StartList
 
 
 def _start_list(key: str, target: dict[str, Any], key_prefix: str) -> StartList:
-    """Returns one list of the setting.
-
-    Raises:
-        ValueError, TypeError: It has a value that the table of settings doesn't allow.
-        ConfigError: The key can't be a start list.
-    """
+    """Returns one list of the setting."""
     if not isinstance(key, str) or not key or key.endswith(REFUSED) or key.startswith(f"{key_prefix}:"):
         raise ConfigError(
             config.START_LISTS.name, key, f"a key of Redis that neither ends in {REFUSED} nor begins with {key_prefix}:"
         )
-    made = StartList(key, **{**target, "ignore": frozenset(target.get("ignore", ()))})
-    if not is_plan_name(made.plan) or not is_site_name(made.site) or isinstance(target.get("ignore"), str):
+    start_list = StartList(key, **{**target, "ignore": frozenset(target.get("ignore", ()))})
+    if not is_plan_name(start_list.plan) or not is_site_name(start_list.site) or isinstance(target.get("ignore"), str):
         raise ValueError(target)
-    return made
+    return start_list

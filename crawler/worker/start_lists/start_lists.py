@@ -79,7 +79,7 @@ class StartLists:
         stats: StatsCollector,
     ) -> None:
         self._lists = lists
-        self._stored = {one.key: StoredList(one, redis) for one in lists}
+        self._stored = {start_list.key: StoredList(start_list, redis) for start_list in lists}
         self._redis: Any = redis  # by its types, answers may be text; they are bytes
         self._keys = keys
         self._reader = reader
@@ -100,72 +100,77 @@ class StartLists:
 
     async def close(self) -> None:
         """Lets another worker read at once. To be called when `read` has ended."""
-        for one in self._lists:
+        for start_list in self._lists:
             with contextlib.suppress(RedisError):
-                if await self._redis.get(self._keys.start_list(one.key)) == self._reader.encode():
-                    await self._redis.delete(self._keys.start_list(one.key))
+                if await self._redis.get(self._keys.start_list(start_list.key)) == self._reader.encode():
+                    await self._redis.delete(self._keys.start_list(start_list.key))
 
     async def has_entries(self) -> bool:
         """Returns whether any list has entries which this worker, as far as it knows, or another one will read."""
-        return any([await self._is_filled(one) for one in self._lists if one.key not in self._blocked])
+        return any(
+            [await self._is_filled(start_list) for start_list in self._lists if start_list.key not in self._blocked]
+        )
 
     # -- Reading ------------------------------------------------------------------------------------------------------
 
     async def _read_on(self) -> None:
         while True:
-            if not any([await self.read_round(one) for one in self._lists]):
+            if not any([await self.read_round(start_list) for start_list in self._lists]):
                 await asyncio.sleep(POLL_SECONDS)
 
-    async def read_round(self, one: StartList) -> bool:
+    async def read_round(self, start_list: StartList) -> bool:
         """Takes the next entries of a list into the frontier; returns whether it has done something with any of them.
 
         Raises:
             redis.exceptions.RedisError: Redis is away, or full. What keeps this list alone from being read is logged.
         """
         try:
-            has_read = await self._is_reader(one) and await self._read_some(one)
+            has_read = await self._is_reader(start_list) and await self._read_some(start_list)
         except UnavailableError as error:  # it is tried again, unless the worker stops
-            self._in_vain[one.key] += 1
-            if self._in_vain[one.key] >= ROUNDS_IN_VAIN:
-                self._note(one, str(error))
+            self._in_vain[start_list.key] += 1
+            if self._in_vain[start_list.key] >= ROUNDS_IN_VAIN:
+                self._note(start_list, str(error))
             return False
         except (HeadroomError, ResponseError) as error:
             if isinstance(error, ResponseError) and not (is_of_a_key(error) or refusal(error)):
                 raise
-            self._note(one, str(error))
+            self._note(start_list, str(error))
             return False
-        self._in_vain.pop(one.key, None)
+        self._in_vain.pop(start_list.key, None)
         return has_read
 
-    async def _read_some(self, one: StartList) -> bool:
-        stored = self._stored[one.key]
+    async def _read_some(self, start_list: StartList) -> bool:
+        stored = self._stored[start_list.key]
         entries, taken_out = await stored.read()
         if not entries and not taken_out:
-            self._note(one, "")
+            self._note(start_list, "")
             return False
-        await self._registry.admit_pages(one.plan)
-        site = await self._site(one)
-        seeds, refused = _sorted_out(one, entries, site)
+        await self._registry.admit_pages(start_list.plan)
+        site = await self._site(start_list)
+        seeds, refused = _sorted_out(start_list, entries, site)
         left_out = set((await self._offers.offer(seeds.values())).refused)
         taken = {entry for entry, seed in seeds.items() if seed not in left_out}
         await stored.remove(entry for entry in entries if entry in taken)
         self._stats.inc_value("start_lists/read", len(taken))
-        kept = await stored.keep(refused)
-        await stored.remove(entry for entry in entries if entry in kept)
-        self._stats.inc_value("start_lists/refused", taken_out + sum(not is_cut(entry) for entry in kept))
-        if kept:
-            self._report(one, len(kept), refused[kept[0]])
+        written_down = await stored.keep(refused)
+        await stored.remove(entry for entry in entries if entry in written_down)
+        self._stats.inc_value("start_lists/refused", taken_out + sum(not is_cut(entry) for entry in written_down))
+        if written_down:
+            self._report(start_list, len(written_down), refused[written_down[0]])
         if left_out:
-            self._note(one, f"plan {one.plan!r} was deleted while its pages were offered")
-        elif len(kept) < len(refused):
-            self._note(one, f"{one.refused_key} holds {REFUSED_MAX:,} refused entries: delete those you have looked at")
+            self._note(start_list, f"plan {start_list.plan!r} was deleted while its pages were offered")
+        elif len(written_down) < len(refused):
+            self._note(
+                start_list,
+                f"{start_list.refused_key} holds {REFUSED_MAX:,} refused entries: delete those you have looked at",
+            )
         else:
-            self._note(one, "")
-        return bool(taken or kept or taken_out)
+            self._note(start_list, "")
+        return bool(taken or written_down or taken_out)
 
-    async def _is_reader(self, one: StartList) -> bool:
+    async def _is_reader(self, start_list: StartList) -> bool:
         """Returns whether this worker is the one that reads a list now, and renews that."""
-        lock = self._keys.start_list(one.key)
+        lock = self._keys.start_list(start_list.key)
         if await even_when_full(self._redis, lock, "SET", self._reader, "NX", "PX", READER_LOCK_MILLISECONDS):
             return True
         if await self._redis.get(lock) != self._reader.encode():
@@ -173,15 +178,15 @@ class StartLists:
         await self._redis.pexpire(lock, READER_LOCK_MILLISECONDS)
         return True
 
-    async def _is_filled(self, one: StartList) -> bool:
+    async def _is_filled(self, start_list: StartList) -> bool:
         try:
-            return bool(await self._redis.exists(one.key))
+            return bool(await self._redis.exists(start_list.key))
         except NoPermissionError:  # whoever reads it says so
             return False
 
     # -- What keeps entries back --------------------------------------------------------------------------------------
 
-    async def _site(self, one: StartList) -> Site:
+    async def _site(self, start_list: StartList) -> Site:
         """Returns the site that reads a list's pages; stores its definition if Redis has none.
 
         Raises:
@@ -189,47 +194,49 @@ class StartLists:
             SiteError: No file and no submitted plan defines it.
             InputError: Its file is wrong.
         """
-        if not (await self._registry.versions([one.site]))[one.site]:
-            await self._registry.save_sites((sites.load(one.site, self._sites_dir),))
-        await self._site_cache.load({one.site})
-        site = self._site_cache.get(one.site)
+        if not (await self._registry.versions([start_list.site]))[start_list.site]:
+            await self._registry.save_sites((sites.load(start_list.site, self._sites_dir),))
+        await self._site_cache.load({start_list.site})
+        site = self._site_cache.get(start_list.site)
         if site is None:
-            raise UnavailableError(f"site {one.site}: not read yet")
+            raise UnavailableError(f"site {start_list.site}: not read yet")
         return site
 
-    def _report(self, one: StartList, number: int, why: str) -> None:
+    def _report(self, start_list: StartList, number: int, why: str) -> None:
         """Logs how many entries were refused, and why one of them was; at most once in REPORT_SECONDS."""
-        self._unreported[one.key] = self._unreported.get(one.key, 0) + number
+        self._unreported[start_list.key] = self._unreported.get(start_list.key, 0) + number
         now = asyncio.get_running_loop().time()
-        if now >= self._report_from.get(one.key, 0.0):
-            self._report_from[one.key] = now + REPORT_SECONDS
+        if now >= self._report_from.get(start_list.key, 0.0):
+            self._report_from[start_list.key] = now + REPORT_SECONDS
             logger.warning(
                 log_events.START_ENTRIES_REFUSED,
-                one.key,
-                self._unreported.pop(one.key),
+                start_list.key,
+                self._unreported.pop(start_list.key),
                 one_line(without_credentials(why)),
-                one.refused_key,
+                start_list.refused_key,
             )
 
-    def _note(self, one: StartList, why: str) -> None:
+    def _note(self, start_list: StartList, why: str) -> None:
         """Logs that a list isn't read any more, and why, or that it is read again: each change once."""
-        if why == self._blocked.get(one.key, ""):
+        if why == self._blocked.get(start_list.key, ""):
             return
         if why:
-            self._blocked[one.key] = why
-            logger.warning(log_events.START_LIST_UNREAD, one.key, one_line(why))
+            self._blocked[start_list.key] = why
+            logger.warning(log_events.START_LIST_UNREAD, start_list.key, one_line(why))
         else:
-            del self._blocked[one.key]
-            logger.info(log_events.START_LIST_READ, one.key)
+            del self._blocked[start_list.key]
+            logger.info(log_events.START_LIST_READ, start_list.key)
 
 
-def _sorted_out(one: StartList, entries: Sequence[bytes], site: Site) -> tuple[dict[bytes, Seed], dict[bytes, str]]:
+def _sorted_out(
+    start_list: StartList, entries: Sequence[bytes], site: Site
+) -> tuple[dict[bytes, Seed], dict[bytes, str]]:
     """Returns the entries that are seeds, and those that can't be, with the reason."""
     seeds: dict[bytes, Seed] = {}
     refused: dict[bytes, str] = {}
     for entry in entries:
         try:
-            seeds[entry] = one.seed(entry, site)
+            seeds[entry] = start_list.seed(entry, site)
         except (StartEntryError, UrlError) as error:
             refused[entry] = str(error)
     return seeds, refused

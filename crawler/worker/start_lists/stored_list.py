@@ -44,7 +44,7 @@ if not redis.acl_check_cmd(unpack(remove)) or kind == 'list' and not redis.acl_c
 end
 local may_go = {}
 for number = 5, #ARGV do may_go[ARGV[number]] = true end
-local taken_out, found, was_drawn, place = {}, {}, {}, 0
+local taken_out, next_entries, was_drawn, place = {}, {}, {}, 0
 while entries_left > 0 and bytes_left > 0 do
   local entry
   if kind == 'list' then entry = redis.call('LINDEX', list, place)
@@ -60,11 +60,11 @@ while entries_left > 0 and bytes_left > 0 do
     taken_out[#taken_out + 1] = digest
   else
     place = place + 1
-    if kind ~= 'set' or not was_drawn[cut] then found[#found + 1] = cut end
+    if kind ~= 'set' or not was_drawn[cut] then next_entries[#next_entries + 1] = cut end
     was_drawn[cut] = true
   end
 end
-return { taken_out, found }
+return { taken_out, next_entries }
 """
 # KEYS: a list. ARGV: SEARCHED_ENTRIES, then entries. Removes each once; one that stands deeper, or that somebody else
 # has removed, is left alone: without a limit each of those would be searched through the whole list.
@@ -94,9 +94,9 @@ class StoredList:
         redis: With `decode_responses=False`.
     """
 
-    def __init__(self, one: StartList, redis: Redis) -> None:
-        self._key = one.key
-        self._refused_key = one.refused_key
+    def __init__(self, start_list: StartList, redis: Redis) -> None:
+        self._key = start_list.key
+        self._refused_key = start_list.refused_key
         self._redis: Any = redis  # by its types, answers may be text; they are bytes
         self._may_go: dict[str, None] = {}  # SHA-1 of cut entries that were kept; the latest last
 
@@ -138,17 +138,17 @@ class StoredList:
         if not refused:
             return []
         room = max(0, REFUSED_MAX - await self._redis.hlen(self._refused_key))
-        some = list(refused)[:room]
-        if some:
-            await self._redis.hset(self._refused_key, mapping={kept(entry): refused[entry] for entry in some})
-        self._may_go |= {hashlib.sha1(entry).hexdigest(): None for entry in some if is_cut(entry)}  # noqa: S324 -- Redis's scripts have no other digest
+        fitting = list(refused)[:room]
+        if fitting:
+            await self._redis.hset(self._refused_key, mapping={field_of(entry): refused[entry] for entry in fitting})
+        self._may_go |= {hashlib.sha1(entry).hexdigest(): None for entry in fitting if is_cut(entry)}  # noqa: S324 -- Redis's scripts have no other digest
         for digest in list(self._may_go)[:-MAY_GO_MAX]:
             del self._may_go[digest]
-        return some
+        return fitting
 
 
-def kept(entry: bytes) -> bytes:
-    """Returns what is kept of a refused entry: all; or its beginning, with a digest that tells it from others."""
+def field_of(entry: bytes) -> bytes:
+    """Returns a refused entry's field: all of it; or its beginning, with a digest that tells it from others."""
     if len(entry) <= KEPT_BYTES:
         return entry
     return b"%b... (SHA-256 %b)" % (entry[:KEPT_BYTES], hashlib.sha256(entry).hexdigest()[:DIGEST_DIGITS].encode())

@@ -71,6 +71,10 @@ class TurnSink(Protocol):
         """Takes a turn back."""
 
 
+class TurnKeeper(TurnSource, TurnSink, Protocol):
+    """Who does both, where there is no frontier."""
+
+
 class Turns:
     """Acquires and releases turns for the session's owner. Publishes `HostBackoff` and `CrawlDelay`.
 

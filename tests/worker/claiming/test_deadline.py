@@ -64,12 +64,3 @@ async def test_a_deadline_that_has_passed_may_be_paused(clock, deadline, on_pass
     assert deadline.passed
     await clock.advance(1.0)
     on_passed.assert_called_once_with()
-
-
-async def test_a_deadline_started_while_paused_runs_afterwards(clock, deadline):
-    with deadline.paused():
-        deadline.start(0.0)
-        await clock.advance(100.0)
-        assert not deadline.passed
-    await clock.advance(0.0)
-    assert deadline.passed

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from crawler import sites
@@ -64,19 +63,6 @@ async def test_a_definition_is_read_once_and_again_after_a_change(cache, stored,
     assert (cache.get("s"), stored.asked) == (NEW, 2)
 
 
-async def test_the_old_definition_serves_while_the_new_one_is_read(cache, stored, events):
-    stored.answers = [OLD, NEW]
-    await cache.load({"s"})
-    events.publish(SitesChanged())
-    stored.goes_on.clear()
-    loading = asyncio.create_task(cache.load({"s"}))
-    await asyncio.sleep(0)
-    assert cache.get("s") is OLD
-    stored.goes_on.set()
-    await loading
-    assert cache.get("s") is NEW
-
-
 async def test_a_change_while_it_is_read_has_it_read_again(cache, stored, events):
     stored.answers = [OLD, NEW]
     stored.goes_on.clear()
@@ -117,12 +103,6 @@ async def test_redis_that_is_away_holds_up_nobody_for_long(cache, stored, events
     await asyncio.sleep(0)
     assert cache.get("known") is cache.get("new") is NEW
     assert not cache.is_being_read("new")
-
-
-async def test_redis_is_asked_until_it_answers(cache, stored):
-    stored.answers = [RedisConnectionError("away"), OLD]
-    await cache.load({"s"})
-    assert (cache.get("s"), stored.asked) == (OLD, 2)
 
 
 async def test_a_worker_that_ends_reads_no_more(cache, stored, clock):

@@ -6,7 +6,6 @@ import pytest
 from frontier.driver import content, ends, turns
 from frontier.observed import LOAD, SAVE
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import ResponseError
 
 from crawler.frontier import scripts
 from crawler.frontier.queue import IS_NEW, Proposal
@@ -68,22 +67,12 @@ async def test_a_finished_page_is_remembered_for_all_words(frontier, memory):
     assert [counted for _, counted in answers] == [0, 1, 1]
 
 
-async def test_a_finished_page_is_remembered_too(frontier, memory):
-    await frontier.offer(content(1))
-    await frontier.finish("A", (await frontier.claim()).seeds)
-    assert [(await memory.offer(content(1)))[1] for _ in range(2)] == [0, 1]
-
-
-async def test_what_failed_is_not_remembered(frontier, memory):
-    """It is forgotten some day, without a word to anybody."""
+async def test_what_failed_or_a_paused_plan_asks_for_is_not_remembered(frontier, memory):
+    """What failed is forgotten some day, without a word to anybody."""
     await frontier.fail(content(1))
     assert [await memory.offer(content(1)) for _ in range(2)] == [([False], 0)] * 2
-
-
-@pytest.mark.parametrize("what", ["paused", "cancelled"])
-async def test_what_a_stopped_plan_asks_for_is_not_remembered(frontier, memory, what):
-    await state(frontier, "p", what, 1)
-    assert [await memory.offer(content(1)) for _ in range(2)] == [([True], 0), ([False], 0)]
+    await state(frontier, "p", "paused", 1)
+    assert [await memory.offer(content(2)) for _ in range(2)] == [([True], 0), ([False], 0)]
 
 
 async def test_what_is_over_the_budget_is_not_remembered(memory):
@@ -110,15 +99,6 @@ async def test_a_page_of_an_older_edition_counts_what_it_leads_to_as_replaced(fr
 async def test_a_seed_taken_away_from_its_plan_is_offered_again(frontier, memory):
     await memory.offer(content(1))
     await SeedAdmin(frontier.queues["content"]).drop("p", lambda _found: True, "replaced")
-    assert await memory.offer(content(1)) == ([True], 0)
-
-
-async def test_a_seed_is_offered_again_that_was_forgotten_before_junk_broke_the_call_off(frontier, memory):
-    await memory.offer(content(1))
-    await frontier.redis.set(frontier.key("tries"), "junk")
-    with pytest.raises(ResponseError, match="WRONGTYPE"):
-        await SeedAdmin(frontier.queues["content"]).drop("p", lambda _found: True, "replaced")
-    await frontier.redis.delete(frontier.key("tries"))
     assert await memory.offer(content(1)) == ([True], 0)
 
 
@@ -177,14 +157,6 @@ async def test_nothing_is_remembered_under_a_new_lease(memory):
     await memory.offer(content(1))
     memory.owner = "B"
     assert [(await memory.offer(content(1)))[1] for _ in range(2)] == [0, 1]
-
-
-async def test_workers_remember_each_for_itself(frontier, memory):
-    other = Remembering(frontier, "B")
-    for _ in range(2):
-        await memory.offer(content(1))
-        await other.offer(content(1))
-    assert (await memory.offer(content(1)))[1] == (await other.offer(content(1)))[1] == 1
 
 
 async def test_a_page_is_remembered_for_ten_minutes_at_most(memory):

@@ -64,13 +64,6 @@ async def test_a_worker_that_stops_gives_its_offers_up(full_redis, offering):
         await offering.offers.offer([content(1)])
 
 
-async def test_offers_wait_for_a_redis_that_is_away(offering, outage, caplog):
-    outage(calls=2)
-    assert (await offering.offers.offer([content(1)])).new == 1
-    assert caplog.text.count("1 offers: waiting for Redis: away") == 1
-    assert not offering.redis_full.now
-
-
 # -- Together ----------------------------------------------------------------------------------------------------------
 
 

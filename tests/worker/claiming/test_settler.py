@@ -48,10 +48,6 @@ async def test_all_settlements_have_been_sent_when_it_is_drained(frontier, settl
     assert await frontier.session("A", what="end")
 
 
-async def test_an_empty_settler_is_drained_at_once(settler):
-    assert await settler.drain(PATIENCE_S)
-
-
 async def test_nothing_is_lost_in_an_outage(frontier, settler, outage):
     seeds = await claimed(frontier, 12)
     outage(calls=3)

@@ -33,14 +33,6 @@ async def test_a_visit_ends_after_its_last_item(recorded):
     assert recorded.outcomes == [("finish", "")]
 
 
-async def test_items_delivered_before_the_callback_ends_don_t_end_the_visit(recorded):
-    recorded.visit.begin_part(fetches=False)
-    recorded.visit.end_part()
-    assert recorded.settlements == []
-    recorded.end_callback()
-    assert len(recorded.settlements) == 1
-
-
 async def test_the_lane_waits_for_the_media_of_its_host(recorded):
     recorded.visit.begin_part(fetches=True)
     recorded.end_callback()
@@ -64,12 +56,6 @@ async def test_the_first_outcome_counts(recorded):
     recorded.visit.decide_outcome("fail", "no-content")
     recorded.end_callback()
     assert recorded.settlements == [Settlement("retry", recorded.visit.claimed, 500, "timeout")]
-
-
-async def test_a_finish_carries_the_note(recorded):
-    recorded.visit.note = "redirected"
-    recorded.end_callback()
-    assert recorded.settlements == [Settlement("finish", recorded.visit.claimed, reason="redirected")]
 
 
 async def test_a_released_visit_ends_once_and_cancels_its_fetches(recorded):

@@ -43,16 +43,15 @@ def test_the_batch_size_follows_the_patent_s_rule(load, carried, expected):
     assert batch_size(LIMITS, load, carried) == expected
 
 
-def test_workers_of_a_node_share_its_headroom():
-    load = Load(memory=50, cpu=50, own_memory=10, own_cpu=20)
-    assert batch_size(LIMITS, load, 10, workers=3) == 6
-
-
-def test_a_limit_of_100_percent_never_holds():
+def test_workers_share_the_headroom_and_a_limit_of_100_percent_never_holds():
+    assert batch_size(LIMITS, Load(memory=50, cpu=50, own_memory=10, own_cpu=20), 10, workers=3) == 6
     free = Limits(memory_percent=100, cpu_percent=100, first_batch=5)
     assert batch_size(free, Load(100, 100, 50, 50), 10) == UNLIMITED_SEEDS
     only_memory = Limits(memory_percent=80, cpu_percent=100, first_batch=5)
     assert batch_size(only_memory, Load(50, 100, 10, 99), 10) == 30
+    unlimited = headroom(used_percent=99, limit_percent=100)
+    unlimited.answered(1_000_000)
+    assert unlimited.may_send(1_000)
 
 
 @pytest.mark.parametrize(
@@ -137,12 +136,6 @@ def test_without_any_room_large_answers_come_one_by_one_and_small_ones_as_ever()
     assert most_at_once(found) == 500
     found.answered(100_000)
     assert most_at_once(found) == 1
-
-
-def test_without_a_limit_of_memory_requests_are_not_held_back():
-    found = headroom(used_percent=99, limit_percent=100)
-    found.answered(1_000_000)
-    assert found.may_send(1_000)
 
 
 def test_for_a_while_nothing_is_claimed_after_something_else_was_missing(monkeypatch):

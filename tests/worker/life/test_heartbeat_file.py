@@ -14,6 +14,7 @@ from testbed.servers import Redis
 
 def test_it_says_whether_the_session_is_alive_and_goes_with_the_worker(tmp_path):
     path = tmp_path / "alive"
+    path.write_text("ready\n")  # of a worker that was killed
     file = HeartbeatFile(str(path))
     assert list(tmp_path.iterdir()) == []
     for is_ready, text in ((False, "waits\n"), (True, "ready\n")):
@@ -34,12 +35,6 @@ def test_one_that_can_t_be_written_is_refused_and_later_told(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         file.beat(is_ready=True)
     assert "this worker will look dead: [Errno 21]" in caplog.text
-
-
-def test_the_file_of_a_worker_that_was_killed_says_nothing_of_the_next_one(tmp_path):
-    (tmp_path / "alive").write_text("ready\n")
-    HeartbeatFile(str(tmp_path / "alive"))
-    assert not (tmp_path / "alive").exists()
 
 
 def test_a_worker_without_work_is_ready_and_one_without_redis_waits(spawn, tmp_path):

@@ -91,17 +91,6 @@ async def test_a_worker_stops_for_an_order_that_came_while_it_ran_and_for_no_oth
     await cancel(following)
 
 
-async def test_a_first_order_to_stop_counts(node):
-    await node.wants(NodeOrder(stopped_ms=7))
-    assert node.stops == [StopOrdered()]
-
-
-async def test_an_order_taken_back_stops_nothing(node):
-    await node.wants(NodeOrder(drained=True))
-    await node.wants(NodeOrder())
-    assert node.stops == []
-
-
 async def test_an_outage_and_a_damaged_order_leave_all_as_it_is(node, caplog):
     await node.wants(NodeOrder(drained=True))
     await node.wants([ValueError("expected a JSON object"), RedisConnectionError("away")], asks=2)

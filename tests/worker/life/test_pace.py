@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from crawler.worker.life import pace
-from crawler.worker.life.headroom import Limits, NodeHeadroom
 from crawler.worker.life.load import Load
 from crawler.worker.life.pace import Pace
 
@@ -69,15 +68,6 @@ def test_a_pause_saves_no_more_than_a_second_s_pages(clock):
     assert 9 <= len(starts(made, clock, load, TICK_SECONDS)) <= 11
 
 
-def test_who_waits_is_told_how_long(clock):
-    load = Load(cpu=95, own_cpu=40)
-    made = sampled(clock, load, pages_per_second=4)
-    found = starts(made, clock, load, 2)
-    clock.now = found[-1]
-    clock.now += made.wait_s(load, 1)
-    assert made.wait_s(load, 1) == 0.0
-
-
 def test_what_a_start_costs_is_no_page_s(clock):
     made = Pace(LIMIT_PERCENT)
     made.sample(Load(own_cpu=100))
@@ -106,7 +96,3 @@ def test_a_node_with_more_pages_than_it_may_crawl_settles_at_its_limit(clock):
         assert clock.now > began
     assert sum(shares[-60:]) / 60 == pytest.approx(LIMIT_PERCENT, abs=3)
     assert all(abs(after - before) < 20 for before, after in pairwise(shares[-60:]))
-
-
-def test_without_a_limit_nothing_is_held_up():
-    assert NodeHeadroom(Limits(90, 100, 5), batch_max=500, claim_ahead_s=60).start_wait_s() == 0.0

@@ -11,7 +11,7 @@ from crawler.base.errors import ConfigError, HeadroomError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.scheduler import Scheduler
 from crawler.spiders.consumer import ConsumerSpider
-from crawler.worker.life.required import REACTOR, require_components, require_parts
+from crawler.worker.life.required import require_components, require_parts
 
 DICTS = {
     "crawler.middlewares.known_site.KnownSiteMiddleware": "DOWNLOADER_MIDDLEWARES",
@@ -100,12 +100,6 @@ def test_a_subclass_says_no_other_scheduler():
 def test_a_subclass_of_a_part_stands_for_it(settings):
     settings.set("SCHEDULER", OwnScheduler, "spider")
     require_parts(settings)
-
-
-def test_the_projects_reactor_is_set_aside():
-    settings = Settings({"TWISTED_REACTOR": WRONG_PARTS["TWISTED_REACTOR"]})
-    ConsumerSpider.update_settings(settings)
-    assert settings["TWISTED_REACTOR"] == REACTOR
 
 
 def test_without_a_reactor_none_is_required(settings):

@@ -61,10 +61,12 @@ async def test_any_other_message_wakes_the_worker(redis, heard, message):
     assert (len(heard.sites), heard.backoffs) == (message == b"sites", [])
 
 
-async def test_a_host_s_backoff_and_crawl_delay_are_published_and_wake_no_worker(redis, heard):
+async def test_what_is_said_of_a_host_or_a_starved_worker_is_published_and_wakes_no_worker(redis, heard):
     await redis.publish("w", b"backoff 1500 a.test:8080")
     await redis.publish("w", b"backoff 7 \xff")
     await redis.publish("w", b"crawl-delay 500 a.test")
+    await redis.publish("w", b"politeness b.test")
+    await redis.publish("w", b"starved node:1:2:ab")
     await redis.publish("w", b"sites")
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not heard.sites:
@@ -72,16 +74,7 @@ async def test_a_host_s_backoff_and_crawl_delay_are_published_and_wake_no_worker
             await asyncio.sleep(0.001)
     assert heard.backoffs == [("a.test:8080", 1.5), ("\ufffd", 0.007)]
     assert heard.delays == [("a.test", 0.5)]
-
-
-async def test_a_starved_worker_s_message_is_published_and_wakes_no_worker(redis, heard):
-    await redis.publish("w", b"starved node:1:2:ab")
-    await redis.publish("w", b"sites")
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not heard.sites:
-            assert not heard.wake.is_set()
-            await asyncio.sleep(0.001)
-    assert heard.starved == [WorkerStarved("node:1:2:ab")]
+    assert (heard.ordered, heard.starved) == (["b.test"], [WorkerStarved("node:1:2:ab")])
 
 
 async def test_released_turns_that_are_held_back_wake_the_worker_later(redis, heard):
@@ -111,18 +104,6 @@ async def test_a_connection_that_gives_no_sign_of_life_is_made_anew(redis, heard
         while not heard.sites:
             heard.wake.clear()
             await heard.wake.wait()
-
-
-async def test_a_silent_channel_of_a_redis_that_lives_is_kept(redis, heard, monkeypatch):
-    monkeypatch.setattr(wakeups, "PING_SECONDS", 0.01)
-    answered = []
-    ping = PubSub.ping
-    monkeypatch.setattr(PubSub, "ping", lambda self: answered.append(1) or ping(self))
-    await redis.publish("w", b"offer")
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while len(answered) < 5:  # noqa: ASYNC110 -- nothing tells of a ping
-            await asyncio.sleep(0.005)
-    assert heard.sites == []
 
 
 async def test_each_database_of_a_redis_has_channels_of_its_own(redis_url):

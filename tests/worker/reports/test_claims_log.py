@@ -29,10 +29,6 @@ def run(caplog):
     return run
 
 
-def test_a_worker_that_claims_from_the_start_says_nothing(run):
-    assert run("", 10) == []
-
-
 def test_an_outage_that_comes_back_soon_and_stays_is_the_last_line(run):
     assert run(FULL) + run("")[1:] == [f"nothing is claimed: {FULL}", "claims go on"]
     hours = run(FULL, 7_200)
@@ -64,8 +60,3 @@ def test_what_a_sink_says_of_itself_makes_no_line_of_its_own(run):
     for number in range(int(SILENT_SECONDS)):
         lines = run(f"it waits for kafka (error {number})")
     assert lines == ["nothing is claimed: it waits for kafka (error 0)"]
-
-
-def test_another_reason_is_said_at_once(run):
-    run(FULL)
-    assert run("its session isn't alive")[1:] == ["nothing is claimed: its session isn't alive"]

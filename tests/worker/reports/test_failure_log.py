@@ -72,19 +72,6 @@ def test_a_dead_host_is_one_line_a_minute_with_counts_by_reason(worker):
     ]
 
 
-def test_two_dead_hosts_are_told_within_200_lines_an_hour_with_all_their_failures(worker):
-    def fail(second):
-        for host in ("a.test", "b.test"):
-            for number in range(35):
-                worker.fail(f"http://{host}/{second}-{number}")
-
-    worker.run(HOUR_SECONDS, fail)
-    worker.log.close()
-    assert len(worker.lines) <= 122
-    assert len(worker.lines) + LOGSTATS_LINES <= LINES_MAX
-    assert told(worker) == 2 * 35 * HOUR_SECONDS
-
-
 def test_an_hour_in_which_a_host_is_dead_and_some_pages_of_many_are_gone_stays_under_200_lines(worker):
     def fail(second):
         worker.fail(f"http://h{second % 500}.test/{second}", "http-404", "fail")

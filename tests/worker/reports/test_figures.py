@@ -93,14 +93,6 @@ def test_an_idle_worker_that_lost_a_lease_writes_at_once_what_an_empty_redis_lac
     assert written(redis, keys)["node:1:2:a"]["frontier"] == "content"
 
 
-def test_workers_of_a_node_count_each_other_and_forget_the_silent(redis, keys, write):
-    write("node:1:2:a", IDLE, NOW_S)
-    assert write("node:2:2:b", IDLE, NOW_S) == 2
-    kept_s = Figures(keys, Events(), SESSION_SECONDS, node(), {}).kept_s
-    assert write("node:2:2:b", IDLE, NOW_S + kept_s + 1) == 1
-    assert list(written(redis, keys)) == ["node:2:2:b"]
-
-
 def test_a_crash_loop_takes_no_room_from_the_other_workers_of_a_node_for_long(redis, keys):
     for number in range(3):  # each wrote when it was opened, and died at once
         Figures(keys, Events(), SESSION_SECONDS, node(), {"frontier": "content"}).write(
@@ -153,12 +145,6 @@ def test_a_change_is_written_at_once(redis, keys, write, change):
     write("node:1:2:a", {**IDLE, **change}, NOW_S + 3)
     found = written(redis, keys)["node:1:2:a"]
     assert found == {**IDLE, **change, "time": NOW_S + 3, "next_s": found["next_s"]}
-
-
-def test_a_worker_that_carries_seeds_writes_each_time(redis, keys, write):
-    for second in (0, 3):
-        write("node:1:2:a", {**IDLE, "carrying": 3}, NOW_S + second)
-    assert written(redis, keys)["node:1:2:a"]["time"] == NOW_S + 3
 
 
 def test_a_worker_that_leaves_removes_its_figures(redis, keys, write):

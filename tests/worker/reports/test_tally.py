@@ -83,14 +83,6 @@ def test_it_counts_by_site_how_tries_end(redis, tally):
     }
 
 
-def test_it_tells_after_each_renewal_and_as_the_session_ends(redis, events, tally):
-    tally.settled(settlement("finish"))
-    events.publish(SessionRenewed(redis, "node:1:2:a", NOW_S))
-    tally.settled(settlement("finish"))
-    events.publish(SessionEnding(redis, "node:1:2:a"))
-    assert told(redis) == {"site:news:finished": 2}
-
-
 def test_what_could_not_be_told_is_told_later(redis, tally):
     tally.settled(settlement("finish"))
     with redis_sync({"REDIS_URL": "redis://127.0.0.1:1"}) as away, pytest.raises(RedisError):
@@ -128,7 +120,7 @@ def test_so_many_hosts_are_counted_and_so_many_told(redis, tally, monkeypatch):
 
 
 def test_it_tells_what_plans_brought(redis, tally):
-    tally.searched(nav(1, keywords=("flood",)), found=20, new=9)
+    tally.searched(nav(1, keywords=("flood",)), results=20, new=9)
     tally.settled(settlement("finish", keywords=("flood",), also=[content(1, plan="other", keywords=("rain",))]))
     tally.settled(settlement("fail", keywords=("flood",)))
     tally.tell(redis, NOW_S)
@@ -146,7 +138,7 @@ def test_it_tells_what_plans_brought(redis, tally):
 def test_as_many_plans_as_are_kept_are_counted(redis, tally, monkeypatch):
     monkeypatch.setattr(module, "PLANS_COUNTED_MAX", 1)
     for plan in ("first", "second", "first"):
-        tally.searched(nav(1, plan=plan), found=1, new=1)
+        tally.searched(nav(1, plan=plan), results=1, new=1)
     tally.tell(redis, NOW_S)
     assert redis.hget(KEYS.plan_yield("first"), "found 1") == b"2"
     assert not redis.exists(KEYS.plan_yield("second"))

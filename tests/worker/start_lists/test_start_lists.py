@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from least_rights import acl_rule
-from redis.exceptions import ConnectionError as RedisConnectionError
 from samples import Stats
 from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
-from crawler.base.tasks import cancel, start
 from crawler.plans.registry import PlanRecord, Registry
 from crawler.servers.redis import redis_async
 from crawler.servers.redis_full import RedisFull
@@ -26,7 +23,7 @@ from crawler.worker.claiming.site_cache import SiteCache
 from crawler.worker.start_lists import start_lists, stored_list
 from crawler.worker.start_lists.start_entries import ENTRY_BYTES_MAX, StartList
 from crawler.worker.start_lists.start_lists import StartLists
-from crawler.worker.start_lists.stored_list import StoredList, kept
+from crawler.worker.start_lists.stored_list import StoredList, field_of
 
 KINDS = ("list", "set", "zset")
 SERVERS = Path(__file__).parents[3] / "docs" / "servers.md"
@@ -220,7 +217,7 @@ async def test_junk_without_room_stays_until_somebody_has_looked(frontier, build
 @pytest.mark.parametrize("arrives", [False, True])
 async def test_nothing_is_lost_wherever_a_reader_is_killed(frontier, build, monkeypatch, kind, arrives):
     pages = [f"http://a.test/{number}".encode() for number in range(3)]
-    refused = {b"junk": b"junk", LONG: kept(LONG)}  # and what is kept of each
+    refused = {b"junk": b"junk", LONG: field_of(LONG)}  # and what is kept of each
     entries = {*pages, *refused}
     for dies_at in range(100):
         await frontier.redis.flushall()
@@ -325,18 +322,15 @@ async def test_entries_stay_where_their_plan_is_deleted_while_their_offer_waits(
     assert "isn't read: plan 'books' was deleted lately" in caplog.text
 
 
-async def test_a_list_of_a_site_that_nobody_knows_waits(frontier, build, caplog):
-    one = StartList("k", "books", "nowhere")
+async def test_what_nobody_can_read_waits_and_is_told(frontier, build, caplog):
+    nowhere, no_list = StartList("k", "books", "nowhere"), StartList("text", "books")
     await fill(frontier.redis, "list", b"http://a.test/", key="k")
-    assert not await build([one]).read_round(one)
+    await frontier.redis.set("text", "x")
+    assert not await build([nowhere]).read_round(nowhere)
+    assert not await build([no_list]).read_round(no_list)
     assert "start list k isn't read: unknown site 'nowhere'" in caplog.text
-    assert await left(frontier.redis, "k") == [b"http://a.test/"]
-
-
-async def test_a_key_that_is_no_list_is_told(frontier, build, caplog):
-    await frontier.redis.set(LIST.key, "x")
-    assert not await build().read_round(LIST)
     assert "a sorted set in Redis, which holds a string" in caplog.text
+    assert await left(frontier.redis, "k") == [b"http://a.test/"]
 
 
 async def test_a_hash_of_refused_entries_that_is_none_keeps_junk_where_it_is(frontier, build, caplog):
@@ -366,18 +360,6 @@ async def client_with(frontier, redis_settings):
     for client in opened:
         await client.aclose()
     await frontier.redis.execute_command("ACL", "DELUSER", "crawl")
-
-
-async def test_a_list_that_the_user_may_not_read_is_told_and_keeps_no_other_back(frontier, build, client_with, caplog):
-    one, other = StartList("forbidden", "books"), LIST
-    for key in (one.key, other.key):
-        await fill(frontier.redis, "list", b"http://a.test/", key=key)
-    client = await client_with(f"~{other.key}*")
-    reading = build([one, other], redis=client, queues=queues_over(frontier, client))
-    assert [await reading.read_round(each) for each in (one, other)] == [False, True]
-    assert not await reading.has_entries()
-    assert caplog.text.count("start list forbidden isn't read") == 1
-    assert await left(frontier.redis, one.key) == [b"http://a.test/"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -428,7 +410,7 @@ async def test_entries_that_are_too_long_are_refused_by_their_beginning(frontier
         pass
     assert await left(frontier.redis) == []
     refused = await frontier.redis.hgetall(LIST.refused_key)
-    first, other = kept(LONG), kept(b"b" * len(LONG))
+    first, other = field_of(LONG), field_of(b"b" * len(LONG))
     assert refused == dict.fromkeys([first, other], b"longer than 65,536 bytes")
     assert first.startswith(LONG[:8_192] + b"... (SHA-256 ")
     assert reading.counted["start_lists/refused"] == 3
@@ -438,18 +420,6 @@ async def test_entries_that_are_too_long_are_refused_by_their_beginning(frontier
     while await reading.read_round(LIST):
         pass
     assert await frontier.redis.hkeys(LIST.refused_key) == [first]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-async def test_refused_entries_of_one_beginning_are_kept_each(frontier, build, kind):
-    common = b'{"meta": "' + b"m" * 9_000
-    entries = [common + end for end in (b'", "a": 1}', b'", "a": 2}', b'", "a": 3}')]
-    await fill(frontier.redis, kind, *entries)
-    reading = build()
-    while await reading.read_round(LIST):
-        pass
-    assert await left(frontier.redis) == []
-    assert await frontier.redis.hlen(LIST.refused_key) == len(entries)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -490,26 +460,25 @@ async def test_a_worker_that_stops_leaves_the_entries_where_they_are(frontier, b
     assert await reading.has_entries()
 
 
-async def test_an_entry_is_read_by_an_idle_worker_through_an_outage(frontier, build, monkeypatch, caplog):
-    monkeypatch.setattr(start_lists, "POLL_SECONDS", 0.01)
-    died = []
+async def test_a_list_that_the_user_may_not_read_is_told_and_keeps_no_other_back(frontier, build, client_with, caplog):
+    one, other = StartList("forbidden", "books"), LIST
+    for key in (one.key, other.key):
+        await fill(frontier.redis, "list", b"http://a.test/", key=key)
+    client = await client_with(f"~{other.key}*")
+    reading = build([one, other], redis=client, queues=queues_over(frontier, client))
+    assert [await reading.read_round(each) for each in (one, other)] == [False, True]
+    assert not await reading.has_entries()
+    assert caplog.text.count("start list forbidden isn't read") == 1
+    assert await left(frontier.redis, one.key) == [b"http://a.test/"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_refused_entries_of_one_beginning_are_kept_each(frontier, build, kind):
+    common = b'{"meta": "' + b"m" * 9_000
+    entries = [common + end for end in (b'", "a": 1}', b'", "a": 2}', b'", "a": 3}')]
+    await fill(frontier.redis, kind, *entries)
     reading = build()
-    is_reader, away = reading._is_reader, iter(range(2))
-
-    async def is_reader_or_away(one):
-        if next(away, None) is not None:
-            raise RedisConnectionError("away")
-        return await is_reader(one)
-
-    reading._is_reader = is_reader_or_away
-    task = start(reading.read(), name="start lists", died=died.append)
-    await fill(frontier.redis, "list", json.dumps({"url": "http://a.test/"}).encode())
-
-    async def is_read():
-        return not await left(frontier.redis)
-
-    await frontier.until(is_read)
-    await cancel(task)
-    assert died == []
-    assert "start lists: waiting for Redis: away" in caplog.text
-    assert (await frontier.account("books", "web")).ready == 1
+    while await reading.read_round(LIST):
+        pass
+    assert await left(frontier.redis) == []
+    assert await frontier.redis.hlen(LIST.refused_key) == len(entries)

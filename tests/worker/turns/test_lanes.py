@@ -108,16 +108,11 @@ async def test_a_crawl_delay_releases_the_visits_not_started_but_those_of_the_tu
     assert [lane.must_ask for lane in (kept, busy)] == [False, True]
 
 
-async def test_an_operator_s_order_for_a_host_is_for_its_lanes_alone(recorded):
-    ordered, other = recorded.lane(2), recorded.lane(2, "b.test")
-    recorded.lanes.change_politeness("a.test")
-    assert recorded.released == [ordered]
-    assert len(other.waiting) == 2
-
-
 async def test_a_changed_site_releases_the_visits_not_started_and_has_the_others_ask(recorded):
     busy, idle = recorded.lane(2), recorded.lane(2, "b.test")
     visit = recorded.lanes.next_visit()
+    recorded.lanes.change_politeness("b.test")  # an operator's order, for one host
+    assert (recorded.released, busy.must_ask) == ([idle], False)
     recorded.lanes.change_politeness()
     assert recorded.released == [idle]
     assert recorded.outcomes == [("release", "stopped")] * 3

@@ -67,14 +67,6 @@ async def test_a_released_turn_tells_when_its_last_request_started():
     assert 0 <= turn.release().since_start_ms < 1_000
 
 
-async def test_an_answer_after_a_failure_says_that_the_host_is_well():
-    turn = Turn("a.test", 1001, 0, 0.0)
-    turn.record("failures")
-    assert turn.failing
-    turn.record("answers")
-    assert not turn.failing
-
-
 @pytest.mark.parametrize(
     ("sign", "delay_s", "pause_s"), [("failures", 20, 0), ("overloads", 0, 1), ("overloads", 20, 20)]
 )
@@ -82,15 +74,6 @@ async def test_an_overload_begins_a_backoff_at_once(sign, delay_s, pause_s):
     turn = Turn("a.test", 1001, 0, delay_s)
     turn.record(sign)
     assert pause_s - 1 < turn.backoff_s <= pause_s
-
-
-async def test_a_long_backoff_refuses_a_request():
-    turn = Turn("a.test", 1001, 0, 0.0)
-    turn.back_off(11)
-    with pytest.raises(HostBackoffError) as caught:
-        await turn.start()
-    assert 10 < caught.value.wait_s <= 11
-    assert not turn._in_use.locked()
 
 
 async def test_a_long_backoff_refuses_a_request_that_waits_already():

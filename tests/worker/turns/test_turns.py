@@ -43,13 +43,6 @@ async def test_a_host_with_a_long_backoff_is_not_waited_for(frontier, turns):
     assert 3_590 < caught.value.wait_s <= 3_600
 
 
-async def test_a_short_backoff_is_waited_for(frontier, turns):
-    lane = await turns.acquire(HOST, a_visit())
-    await frontier.settle("A", [], [TurnRelease(HOST, lane.token, 0, backoff_ms=50)])
-    async with asyncio.timeout(ANSWER_SECONDS):
-        assert (await turns.acquire(HOST, a_visit())).token
-
-
 async def test_waiting_for_a_turn_outlasts_an_outage_of_redis(turns, outage, caplog):
     outage(calls=2)
     assert (await turns.acquire(HOST, a_visit())).host == HOST
@@ -70,20 +63,13 @@ async def test_without_a_session_a_turn_is_waited_for_until_the_visit_ends(turns
         await turns.acquire(HOST, visit)
 
 
-async def test_who_uses_a_turn_is_known_until_it_is_released(turns):
-    visit = a_visit()
-    lane = await turns.acquire(HOST, visit)
-    assert turns.users(lane.partition) == {visit}
-    turns.release(lane)
-    assert turns.users(lane.partition) == set()
-
-
 async def test_a_request_ends_its_use_of_its_turns_once(turns):
     visit = a_visit()
     lane = await turns.acquire(HOST, visit)
     address, _ = await turns.try_acquire_address("@127.0.0.1", 4, 0.0)
     turns.note_use(address, visit)
     await lane.start()
+    assert turns.users(lane.partition) == {visit}
     state = RequestState(Purpose(visit), lane, acquired=True, address=address, in_flight=True)
     turns.end_request(state)
     assert (lane.released, address.released) == (True, True)
@@ -101,13 +87,6 @@ async def test_a_request_on_the_lane_of_its_visit_leaves_it_for_others(turns):
     assert (lane.released, state.lane) == (False, lane)
     async with asyncio.timeout(ANSWER_SECONDS):
         await lane.start()
-
-
-async def test_a_visit_that_has_ended_acquires_none(turns):
-    visit = a_visit()
-    visit.abandon()
-    with pytest.raises(SessionLostError):
-        await turns.acquire(HOST, visit)
 
 
 async def test_a_report_is_published_and_reaches_the_frontier_while_the_turn_is_kept(frontier, turns, turns_of):
@@ -167,10 +146,3 @@ async def test_a_turn_keeps_the_politeness_that_its_host_has_by_now(frontier, tu
     first.change_politeness()
     await turns.heed_politeness(first, begun)
     assert (first.must_ask, first.delay_s) == (False, 0.1)
-
-
-async def test_a_host_s_only_turn_goes_on_with_a_crawl_delay(turns):
-    turn = await turns.acquire(HOST, a_visit())
-    turn.slow_down(0.2)
-    await turns.heed_politeness(turn, a_visit())
-    assert (turn.pause_s(), turn.delay_s) == (0.0, 0.2)

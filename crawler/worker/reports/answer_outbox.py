@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.base.redaction import Redaction
     from crawler.frontier.keys import Keys
-    from crawler.worker.reports.answer_head import AnswerHead
+    from crawler.worker.claiming.visits import AnswerHead
 
 BODY_CHARACTERS_MAX = 2_000  # of an answer: enough to tell an error page, a login and a captcha from each other
 HEADER_CHARACTERS_MAX = 2_000  # of all headers
@@ -30,7 +30,7 @@ KEPT_FOR = ("fail", "retry")  # Redis makes a failure of the last retry
 HIDDEN_HEADERS = ("set-cookie", "www-authenticate", "proxy-authenticate")  # beside those with a secret's name
 
 
-class FailedAnswers:
+class AnswerOutbox:
     """Keeps answers of pages that failed, and tells them after a renewal of the session, in the session's thread.
 
     Args:

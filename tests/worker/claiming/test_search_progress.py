@@ -11,7 +11,7 @@ from samples import a_claim
 from crawler.base.models import Seed
 from crawler.extract import Links
 from crawler.frontier.keys import Keys
-from crawler.worker.claiming.searches import MEMORY_SECONDS, SHORT_PAGES_TRIED, Searches, Standing
+from crawler.worker.claiming.search_progress import MEMORY_SECONDS, SHORT_PAGES_TRIED, SearchProgress, Standing
 
 HOUR = 3_600
 
@@ -19,7 +19,7 @@ HOUR = 3_600
 @pytest.fixture
 async def searches(redis_url):
     async with Redis.from_url(redis_url) as redis:
-        yield Searches(redis, Keys("hr"))
+        yield SearchProgress(redis, Keys("hr"))
 
 
 def page(number, *, due_ms=0, **fields):
@@ -31,11 +31,6 @@ def page(number, *, due_ms=0, **fields):
 def results(*numbers):
     """What a page with these results holds."""
     return Links(tuple(f"http://a.test/thread/{number}" for number in numbers), found=len(numbers))
-
-
-async def test_a_search_goes_on_while_its_pages_differ(searches):
-    standings = [await searches.judge(page(number), results(number, 9)) for number in (1, 2, 3)]
-    assert standings == [Standing()] * 3
 
 
 @pytest.mark.parametrize(("third", "is_over"), [((1, 2), True), ((3, 4), True), ((5, 6), False)])
@@ -59,12 +54,6 @@ async def test_a_page_that_repeats_the_one_before_or_the_first_ends_its_search(s
 async def test_a_page_repeats_only_those_of_its_own_search(searches, other):
     await searches.judge(page(1), results(1, 2))
     assert not (await searches.judge(page(2, **other), results(1, 2))).over
-
-
-async def test_each_run_of_a_scheduled_search_is_judged_by_itself(searches):
-    await searches.judge(page(1, interval_s=HOUR, due_ms=5 * HOUR * 1_000), results(1))
-    again = await searches.judge(page(1, interval_s=HOUR, due_ms=6 * HOUR * 1_000 + 1), results(1))
-    assert again == Standing()
 
 
 async def test_a_page_that_is_read_once_more_says_nothing_of_the_end(searches):
@@ -132,7 +121,7 @@ async def test_junk_ends_no_search(searches):
 
 async def test_while_redis_is_away_searches_go_on():
     async with Redis(port=1) as nobody:
-        away = Searches(nobody, Keys("hr"))
+        away = SearchProgress(nobody, Keys("hr"))
         standing = await away.judge(page(1), results(1))
         assert standing == Standing()
         assert await away.note_new(page(1), standing, is_new=False) == 1

@@ -70,7 +70,7 @@ class _SearchMemory(NamedTuple):
     shorts_followed: int
 
 
-class Searches:
+class SearchProgress:
     """Searches under way, in Redis; while that is away each page is taken for one that may be followed by results.
 
     Args:
@@ -124,11 +124,7 @@ class Searches:
             await self._redis.delete(self._key(claimed))
 
     async def _recall(self, claimed: Claimed) -> _SearchMemory:
-        """Returns what is known before a page is noted.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away.
-        """
+        """Returns what is known before a page is noted."""
         async with self._redis.pipeline(transaction=False) as pipe:
             pipe.hgetall(self._key(claimed))
             pipe.hget(self._sizes_key(claimed), b"max_results")
@@ -145,17 +141,14 @@ class Searches:
             shorts_followed=of_shorts.get("followed", 0),
         )
 
-    async def _note(self, claimed: Claimed, found: int, held: str, *, is_short: bool, before: str) -> None:
+    async def _note(self, claimed: Claimed, results: int, held: str, *, is_short: bool, before: str) -> None:
         """Notes a page.
 
         Args:
-            found: How many results it has.
+            results: How many it has.
             held: Their digest.
             before: What the short page before it was: `last` of its search, or `followed` by results; empty: there was
                 no short page before it.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away, or full.
         """
         key, sizes, shorts = self._key(claimed), self._sizes_key(claimed), self._shorts_key(claimed)
         async with self._redis.pipeline(transaction=False) as pipe:
@@ -164,7 +157,7 @@ class Searches:
                 pipe.hset(key, "first", held)
             pipe.expire(key, MEMORY_SECONDS)
             if not is_short:
-                pipe.hset(sizes, "max_results", found)
+                pipe.hset(sizes, "max_results", results)
                 pipe.expire(sizes, MEMORY_SECONDS)
             if before:
                 pipe.hincrby(shorts, before, 1)

@@ -14,10 +14,9 @@ from crawler.frontier.keys import Keys
 from crawler.frontier.session import SessionEnding, SessionRenewed
 from crawler.servers.redis import redis_async, redis_sync
 from crawler.telemetry import failed_answers
-from crawler.worker.claiming.visits import VisitEnded
-from crawler.worker.reports import failed_answers as module
-from crawler.worker.reports.answer_head import AnswerHead
-from crawler.worker.reports.failed_answers import FailedAnswers
+from crawler.worker.claiming.visits import AnswerHead, VisitEnded
+from crawler.worker.reports import answer_outbox as module
+from crawler.worker.reports.answer_outbox import AnswerOutbox
 
 KEYS = Keys("answers")
 NOW_S = 1_800_000_000
@@ -44,7 +43,7 @@ async def shown(redis_url, number):
 
 async def test_a_failed_page_s_answer_is_text_without_secrets(redis, redis_url):
     events = Events()
-    FailedAnswers(KEYS, events, 10**6, Redaction([SECRET]))
+    AnswerOutbox(KEYS, events, 10**6, Redaction([SECRET]))
     body = f"<script>\t{SECRET}\r\n\x1b[2J http://u:pw@b.test/".encode() + b"\xff" + b"x" * 1_900 + SECRET.encode() * 20
     headers = {"Server": f"nginx {SECRET}", "Set-Cookie": ["a=1", "b=2"], "X-Api-Key": "k", "X": "\u202e"}
     events.publish(ended(1, body, headers=headers))
@@ -64,7 +63,7 @@ async def test_a_failed_page_s_answer_is_text_without_secrets(redis, redis_url):
 
 async def test_other_ends_and_pages_without_an_answer_leave_nothing(redis):
     events = Events()
-    FailedAnswers(KEYS, events, 10**6, Redaction())
+    AnswerOutbox(KEYS, events, 10**6, Redaction())
     events.publish(ended(1, operation="finish"))
     events.publish(ended(2, has_answer=False))
     events.publish(SessionEnding(redis, "node:1:2:a"))
@@ -75,7 +74,7 @@ async def test_of_many_few_wait_and_with_no_bytes_none(redis, monkeypatch):
     monkeypatch.setattr(module, "WAITING_MAX", 2)
     monkeypatch.setattr(module, "KINDS_MAX", 1)
     events = Events()
-    FailedAnswers(KEYS, events, 10**6, Redaction())
+    AnswerOutbox(KEYS, events, 10**6, Redaction())
     for number in range(4):
         events.publish(ended(number))
     events.publish(ended(5, reason="timeout"))
@@ -83,7 +82,7 @@ async def test_of_many_few_wait_and_with_no_bytes_none(redis, monkeypatch):
     assert redis.hlen(KEYS.failed_answers) == 2
     redis.flushall()
     events = Events()
-    FailedAnswers(KEYS, events, 0, Redaction())
+    AnswerOutbox(KEYS, events, 0, Redaction())
     events.publish(ended(1))
     events.publish(SessionRenewed(redis, "node:1:2:a", NOW_S))
     assert not redis.keys()

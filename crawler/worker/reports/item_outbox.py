@@ -23,7 +23,7 @@ TOLD_MAX = 20
 WAITING_BYTES_MAX = 4_000_000  # of messages that wait to be told; what comes beyond them isn't
 
 
-class NewestItems:
+class ItemOutbox:
     """Keeps the newest items of each site, and tells them after a renewal of the session, in the session's thread.
 
     Args:

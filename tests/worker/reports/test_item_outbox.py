@@ -10,8 +10,8 @@ from crawler.base.events import Events
 from crawler.frontier.keys import Keys
 from crawler.frontier.session import SessionEnding, SessionRenewed
 from crawler.servers.redis import redis_sync
-from crawler.worker.reports import newest_items as module
-from crawler.worker.reports.newest_items import TELL_SECONDS, TOLD_MAX, NewestItems
+from crawler.worker.reports import item_outbox as module
+from crawler.worker.reports.item_outbox import TELL_SECONDS, TOLD_MAX, ItemOutbox
 
 KEYS = Keys("newest")
 NOW_S = 1_800_000_000
@@ -33,7 +33,7 @@ def ids(redis):
 
 
 def test_they_are_told_now_and_then_and_at_the_end(redis, events):
-    newest = NewestItems(KEYS, events, 10**6)
+    newest = ItemOutbox(KEYS, events, 10**6)
     newest.delivered("news", message(1))
     events.publish(SessionRenewed(redis, "node:1:2:a", NOW_S))
     newest.delivered("blog", message(2, "blog"))
@@ -44,7 +44,7 @@ def test_they_are_told_now_and_then_and_at_the_end(redis, events):
 
 
 def test_of_many_the_newest_are_told_and_few_wait(redis, events, monkeypatch):
-    newest = NewestItems(KEYS, events, 10**6)
+    newest = ItemOutbox(KEYS, events, 10**6)
     for number in range(TOLD_MAX + 5):
         newest.delivered("news", message(number))
     monkeypatch.setattr(module, "WAITING_BYTES_MAX", (TOLD_MAX + 1) * len(message(10)))
@@ -54,15 +54,8 @@ def test_of_many_the_newest_are_told_and_few_wait(redis, events, monkeypatch):
     assert ids(redis) == {"blog-1", *(f"news-{number}" for number in range(5, TOLD_MAX + 5))}
 
 
-def test_nothing_is_kept_where_another_can_be_asked(redis, events):
-    newest = NewestItems(KEYS, events, 0)
-    newest.delivered("news", message(1))
-    events.publish(SessionRenewed(redis, "node:1:2:a", NOW_S))
-    assert not redis.keys()
-
-
 def test_a_redis_that_takes_none_costs_these_items_alone(redis, events, monkeypatch):
-    newest = NewestItems(KEYS, events, 10**6)
+    newest = ItemOutbox(KEYS, events, 10**6)
     newest.delivered("news", message(1))
 
     def refuse(*_words, **_options):
