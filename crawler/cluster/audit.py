@@ -90,11 +90,7 @@ async def record(operator: Operator, *, user: str, action: str, target: str, out
 
 
 async def read(operator: Operator) -> list[Entry]:
-    """Returns the newest actions, the newest first.
-
-    Raises:
-        redis.exceptions.RedisError: Redis is away.
-    """
+    """Returns the newest actions, the newest first."""
     redis: Any = operator.redis
     entries = []
     for raw in await redis.zrevrange(operator.keys.audit, 0, SHOWN - 1):

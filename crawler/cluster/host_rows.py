@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 async def host_rows(operator: Operator) -> list[dict[str, Any]]:
-    """Returns a row for each host, those with orders first: `host`, `pages`, `bytes`, `errors`, `order` in words.
-
-    Raises:
-        redis.exceptions.RedisError: Redis is away.
-    """
+    """Returns a row for each host, those with orders first: `host`, `pages`, `bytes`, `errors`, `order` in words."""
     resolution, seconds = COARSE_PERIODS["hour"]
     last_s = await operator.registry.now_ms() // 1000
     busy = await host_history.read(operator.redis, operator.keys, resolution, last_s=last_s, seconds=seconds)

@@ -167,11 +167,7 @@ class Overview:
 
 
 async def read_overview(operator: Operator) -> Overview:
-    """Returns the figures of the crawl; each partition is read at its own moment.
-
-    Raises:
-        redis.exceptions.RedisError: Redis is away.
-    """
+    """Returns the figures of the crawl; each partition is read at its own moment."""
     redis: Any = operator.redis  # redis-py's types don't know that answers are bytes
     frontiers: dict[Frontier, FrontierOverview] = {frontier: FrontierOverview() for frontier in FRONTIERS}
     at_ms, turns_held, ledgers = 0, 0, 0

@@ -50,7 +50,6 @@ async def steer(operator: Operator, nodes: Iterable[str], change: Change) -> dic
 
     Raises:
         HeadroomError: There is no such node; then nothing was changed.
-        redis.exceptions.RedisError: Redis is away.
     """
     store = NodeOrders(operator.redis, operator.keys)
     known = {worker["node"] for worker in await read_workers(operator)} | (await store.all()).keys()

@@ -13,9 +13,5 @@ if TYPE_CHECKING:
 
 
 async def now_ms(redis: Redis, keys: PartitionKeys) -> int:
-    """Returns the time by a partition's clock, which lua/lib/clock.lua tells from Redis's, in ms since the epoch.
-
-    Raises:
-        redis.exceptions.RedisError: Redis is away.
-    """
+    """Returns the time by a partition's clock, which lua/lib/clock.lua tells from Redis's, in ms since the epoch."""
     return int(await scripts.run(redis, "clock", keys.script_keys("content"), []))

@@ -28,9 +28,6 @@ async def advice(redis: Redis) -> tuple[int, str] | None:
     Returns:
         The message's level, as in `logging`, and the message; None when there is an append-only file that is written
         to disk each second at least, as far as the server tells.
-
-    Raises:
-        redis.exceptions.RedisError: Redis is away.
     """
     found = [await _advice_of_one(redis, where) for where in await each_primary(redis)]
     return max(filter(None, found), key=lambda one: one[0], default=None)

@@ -49,11 +49,7 @@ class HostOrders:
         self._partitions = partitions
 
     async def all(self) -> dict[str, HostOrder]:
-        """Returns the orders by host, without those that want nothing; a damaged one is left out.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away.
-        """
+        """Returns the orders by host, without those that want nothing; a damaged one is left out."""
         orders: dict[str, HostOrder] = {}
         for number in range(self._partitions):
             stored: Mapping[bytes, bytes] = await self._redis.hgetall(self._keys.partition(number).host_orders)

@@ -85,16 +85,11 @@ class NodeOrders:
 
         Raises:
             ValueError: Redis holds a damaged order.
-            redis.exceptions.RedisError: Redis is away.
         """
         return NodeOrder.parse(await self._redis.hget(self._keys.node_orders, node))
 
     async def all(self) -> dict[str, NodeOrder]:
-        """Returns the orders by node, without those that want nothing; a damaged one is left out.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away.
-        """
+        """Returns the orders by node, without those that want nothing; a damaged one is left out."""
         orders = {}
         for node, raw in sorted((await self._redis.hgetall(self._keys.node_orders)).items()):
             try:

@@ -37,7 +37,6 @@ async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = Tr
     Raises:
         FrontierError: Redis is too old; may evict keys when it is full; is a cluster while REDIS_CLUSTER is off; or
             holds a frontier of another format or number of partitions.
-        redis.exceptions.RedisError: Redis is away.
     """
     await server_version(redis)
     await refuse_eviction(redis)

@@ -54,11 +54,7 @@ class Recall:
         self._in_flight = in_flight
 
     async def given_up(self) -> None:
-        """Takes back what calls without an answer gave; those of them that are still on their way become void.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away; calling it again then completes it.
-        """
+        """Takes back what calls without an answer gave; those of them that are still on their way become void."""
         calls = list(self._in_flight.unanswered)  # more may be added while this waits for Redis
         if not calls:
             return
@@ -76,9 +72,6 @@ class Recall:
 
         Returns:
             How many seeds are ready again.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away; calling it again then completes it.
         """
         first_under_way, known, recalled = self._in_flight.first_under_way(), self._in_flight, 0
         async for page in self._pages(self._held):

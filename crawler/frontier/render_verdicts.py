@@ -60,11 +60,7 @@ class RenderVerdicts:
         self._redis, self._keys = redis, keys
 
     async def all(self) -> dict[tuple[str, str], RenderVerdict]:
-        """Returns the verdicts by site and frontier; a damaged one is left out.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away.
-        """
+        """Returns the verdicts by site and frontier; a damaged one is left out."""
         verdicts = {}
         for field, raw in sorted((await self._redis.hgetall(self._keys.render_verdicts)).items()):
             site, _, frontier = as_text(field).partition(" ")

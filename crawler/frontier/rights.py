@@ -69,7 +69,6 @@ async def missing_rights(redis: Redis, keys: Keys) -> list[str]:
 
     Raises:
         redis.exceptions.NoPermissionError: It may not even run scripts.
-        redis.exceptions.RedisError: Redis is away.
     """
     commands = whole_commands(keys, cluster=is_cluster(redis))
     found: Any = await redis.eval(MISSING, 0, *commands.values())

@@ -41,7 +41,6 @@ async def seed_info(queue: Queue, seed: Seed) -> SeedInfo:
 
     Raises:
         FrontierError: Redis holds something else under its fingerprint.
-        redis.exceptions.RedisError: Redis is away.
     """
     redis: Any = queue.redis  # its types don't know that answers are bytes
     keys, fingerprint = queue.keys.partition(partition_of(seed.host, queue.partitions)), seed.fingerprint

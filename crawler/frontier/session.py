@@ -165,11 +165,7 @@ class Lease:
         return node_of(redis, self._keys[0])
 
     def renew(self, redis: Redis, seconds: float) -> int:
-        """Opens the lease or renews it. Returns the partition's time in ms; 0: it has lapsed and was reclaimed.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away.
-        """
+        """Opens the lease or renews it. Returns the partition's time in ms; 0: it has lapsed and was reclaimed."""
         asked = boottime()  # before the call, so that the deadline here is no later than the one in Redis
         owner = self.owner
         now_ms = self._call(redis, "renew" if self.deadline else "open", seconds)
@@ -178,11 +174,7 @@ class Lease:
         return now_ms
 
     def end(self, redis: Redis, seconds: float) -> bool:
-        """Ends the lease; returns False when something is still held.
-
-        Raises:
-            redis.exceptions.RedisError: Redis is away.
-        """
+        """Ends the lease; returns False when something is still held."""
         return self._call(redis, "end", seconds) > 0
 
     def _call(self, redis: Redis, what: str, seconds: float) -> int:
