@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from crawler import __version__
-from crawler.cluster.activity import family
+from crawler.cluster.activity import of_sites
 from crawler.cluster.overview import SEED_STATES
 from crawler.cluster.work_counters import work_counters
 from crawler.telemetry.exposition import Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from crawler.cluster.overview import Overview
 
@@ -27,7 +27,26 @@ VALUES_MAX = 500  # of one label: with 12 metrics by node some 6,000 series, whi
 PLAN_STATES = ("active", "paused", "cancelled")
 WORKER_STATES = ("alive", "redis-full", "silent", "lapsed")
 STATUS = re.compile(r"[1-5]\d\d")
-Samples = tuple[tuple["Mapping[str, str]", float], ...]
+# What workers report: the metric's name behind `node_`, its sentence, the figure, how a node's workers add up, and what
+# the figure is multiplied with.
+NODE_FIGURES: tuple[tuple[str, str, str, Callable[[Iterable[float]], float], float], ...] = (
+    ("carried_seeds", "W: seeds that the node's workers carry.", "carrying", sum, 1),
+    ("room_seeds", "N: seeds that they have room for beside these.", "room", sum, 1),
+    ("pages_per_second", "Seeds that the node's workers settle, over the last 10 s.", "pages_per_minute", sum, 1 / 60),
+    ("memory_used_ratio", "m: memory in use on the node, of 1.", "memory_percent", max, 0.01),
+    ("cpu_used_ratio", "c: CPU in use on the node, of 1.", "cpu_percent", max, 0.01),
+    ("own_memory_used_ratio", "M: memory that the node's workers use.", "own_memory_percent", sum, 0.01),
+    ("own_cpu_used_ratio", "C: CPU that the node's workers use.", "own_cpu_percent", sum, 0.01),
+    ("memory_limit_ratio", "ML: how much of the memory may be used.", "memory_limit_percent", max, 0.01),
+    ("cpu_limit_ratio", "CL: how much of the CPU may be used.", "cpu_limit_percent", max, 0.01),
+    (
+        "egress_down_seconds",
+        "For how long nobody on the web has answered a worker of the node; 0 while somebody does.",
+        "egress_down_s",
+        max,
+        1,
+    ),
+)
 
 
 def metrics(overview: Overview) -> list[Metric]:
@@ -49,10 +68,6 @@ def metrics(overview: Overview) -> list[Metric]:
 
 def _gauge(name: str, about: str, samples: Iterable[tuple[Mapping[str, str], float]]) -> Metric:
     return Metric(f"headroom_{name}", "gauge", about, tuple(samples))
-
-
-def _counter(name: str, about: str, samples: Iterable[tuple[Mapping[str, str], float]]) -> Metric:
-    return Metric(f"headroom_{name}", "counter", about, tuple(samples))
 
 
 def _of_seeds(overview: Overview, left_out: Counter[str]) -> list[Metric]:
@@ -117,23 +132,13 @@ def _of_seeds(overview: Overview, left_out: Counter[str]) -> list[Metric]:
 
 
 def _of_work(overview: Overview, left_out: Counter[str]) -> list[Metric]:
-    totals = overview.totals
-    sites: dict[str, Counter[str]] = {}
-    for name, seeds in family(totals, "site:").items():
-        site, _, state = name.rpartition(":")
-        sites.setdefault(site, Counter())[state] = seeds
-    known = _some(sites, Counter.total, "site", left_out)
+    sites = _some(of_sites(overview.totals), lambda seeds: sum(seeds.values()), "site", left_out)
+    settled = tuple(
+        ({"site": site, "state": state}, number) for site, seeds in sites.items() for state, number in seeds.items()
+    )
     return [
-        *work_counters(totals, "headroom", partial(_bounded, left_out)),
-        _counter(
-            "settled_seeds",
-            "Seeds that were finished or failed, by site.",
-            [
-                ({"site": site, "state": state}, counts[state])
-                for site, counts in known.items()
-                for state in ("finished", "failed")
-            ],
-        ),
+        *work_counters(overview.totals, "headroom", partial(_bounded, left_out)),
+        Metric("headroom_settled_seeds", "counter", "Seeds that were finished or failed, by site.", settled),
     ]
 
 
@@ -142,92 +147,55 @@ def _of_nodes(overview: Overview, left_out: Counter[str]) -> list[Metric]:
     for worker in overview.workers:
         by_node.setdefault(worker["node"], []).append(worker)
     nodes = _some(by_node, lambda workers: -min(_state_rank(worker) for worker in workers), "node", left_out)
-    workers = Counter(worker["state"] for worker in overview.workers)
+    states = Counter(worker["state"] for worker in overview.workers)
 
-    def of_living(field: str, *, how: Literal["sum", "max"], scale: float = 1) -> Samples:
-        """Returns a sample of each node whose workers report a figure."""
-        reduce = sum if how == "sum" else max
-        found = {
-            node: [worker[field] for worker in of_node if worker[field] is not None] for node, of_node in nodes.items()
-        }
-        return tuple(({"node": node}, reduce(numbers) * scale) for node, numbers in found.items() if numbers)
+    def reported(node: str, field: str) -> list[float]:
+        """Returns a figure of each worker of a node that reports it."""
+        return [worker[field] for worker in nodes[node] if worker[field] is not None]
 
-    heard = {
-        node: min(ages)
-        for node, of_node in nodes.items()
-        if (ages := [worker["age_s"] for worker in of_node if worker["age_s"] is not None])
-    }
+    def living(node: str) -> list[dict[str, Any]]:
+        return [worker for worker in nodes[node] if worker["state"] != "lapsed"]
+
     return [
-        _gauge("workers", "Workers, by state.", [({"state": state}, workers[state]) for state in WORKER_STATES]),
+        _gauge("workers", "Workers, by state.", [({"state": state}, states[state]) for state in WORKER_STATES]),
         _gauge(
             "node_workers",
             "Workers of each node, by state.",
             [
-                ({"node": node, "state": state}, sum(worker["state"] == state for worker in of_node))
-                for node, of_node in nodes.items()
+                ({"node": node, "state": state}, sum(worker["state"] == state for worker in workers))
+                for node, workers in nodes.items()
                 for state in WORKER_STATES
             ],
         ),
         _gauge(
             "node_last_report_timestamp_seconds",
             "When a worker of the node last reported, since the epoch.",
-            [({"node": node}, overview.at_ms / 1000 - age_s) for node, age_s in heard.items()],
+            [
+                ({"node": node}, overview.at_ms / 1000 - min(ages))
+                for node in nodes
+                if (ages := reported(node, "age_s"))
+            ],
         ),
-        _gauge("node_carried_seeds", "W: seeds that the node's workers carry.", of_living("carrying", how="sum")),
-        _gauge("node_room_seeds", "N: seeds that they have room for beside these.", of_living("room", how="sum")),
-        _gauge(
-            "node_pages_per_second",
-            "Seeds that the node's workers settle, over the last 10 s.",
-            of_living("pages_per_minute", how="sum", scale=1 / 60),
-        ),
-        _gauge(
-            "node_memory_used_ratio",
-            "m: memory in use on the node, of 1.",
-            of_living("memory_percent", how="max", scale=0.01),
-        ),
-        _gauge(
-            "node_cpu_used_ratio", "c: CPU in use on the node, of 1.", of_living("cpu_percent", how="max", scale=0.01)
-        ),
-        _gauge(
-            "node_own_memory_used_ratio",
-            "M: memory that the node's workers use.",
-            of_living("own_memory_percent", how="sum", scale=0.01),
-        ),
-        _gauge(
-            "node_own_cpu_used_ratio",
-            "C: CPU that the node's workers use.",
-            of_living("own_cpu_percent", how="sum", scale=0.01),
-        ),
-        _gauge(
-            "node_memory_limit_ratio",
-            "ML: how much of the memory may be used.",
-            of_living("memory_limit_percent", how="max", scale=0.01),
-        ),
-        _gauge(
-            "node_cpu_limit_ratio",
-            "CL: how much of the CPU may be used.",
-            of_living("cpu_limit_percent", how="max", scale=0.01),
-        ),
-        _gauge(
-            "node_egress_down_seconds",
-            "For how long nobody on the web has answered a worker of the node; 0 while somebody does.",
-            of_living("egress_down_s", how="max"),
+        *(
+            _gauge(
+                f"node_{name}",
+                about,
+                [({"node": node}, of_all(figures) * scale) for node in nodes if (figures := reported(node, field))],
+            )
+            for name, about, field, of_all, scale in NODE_FIGURES
         ),
         _gauge(
             "node_drained_workers",
             "Workers of the node that claim nothing, by an operator's order.",
-            [
-                ({"node": node}, sum(_lives(one) and one["drained"] for one in of_node))
-                for node, of_node in nodes.items()
-            ],
+            [({"node": node}, sum(worker["drained"] for worker in living(node))) for node in nodes],
         ),
         _gauge(
             "node_sink_down",
             "1 where a worker of the node waits for a sink.",
             [
                 ({"node": node, "sink": sink}, 1)
-                for node, of_node in nodes.items()
-                for sink in sorted({sink for one in of_node if _lives(one) for sink in one["sinks_down"]})
+                for node in nodes
+                for sink in sorted({sink for worker in living(node) for sink in worker["sinks_down"]})
             ],
         ),
     ]
@@ -263,10 +231,6 @@ def _some(found: Mapping[str, Any], weight: Any, label: str, left_out: Counter[s
         left_out[label] = max(left_out[label], len(found) - VALUES_MAX)
     kept = sorted(found, key=lambda name: (-weight(found[name]), name))[:VALUES_MAX]
     return {name: found[name] for name in sorted(kept)}
-
-
-def _lives(worker: Mapping[str, Any]) -> bool:
-    return bool(worker["state"] != "lapsed")
 
 
 def _state_rank(worker: Mapping[str, Any]) -> int:
