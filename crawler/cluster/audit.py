@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 from crawler.base import log_events
 from crawler.base.errors import HeadroomError
 from crawler.base.text import one_line
+from crawler.frontier.scripts import run_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -85,8 +86,7 @@ async def record(operator: Operator, *, user: str, action: str, target: str, out
     say(user=user, action=action, target=target, outcome=outcome)
     target, outcome = (one_line(text)[:CHARACTERS_MAX] for text in (target, outcome))
     entry = Entry(await operator.registry.now_ms(), user, action, target, outcome)
-    redis: Any = operator.redis
-    await redis.execute_command("EVAL", ADD, 1, operator.keys.audit, entry.at_ms, orjson.dumps(list(entry)), KEPT)
+    await run_text(operator.redis, ADD, [operator.keys.audit], entry.at_ms, orjson.dumps(list(entry)), KEPT)
 
 
 async def read(operator: Operator) -> list[Entry]:

@@ -5,10 +5,11 @@ It stays in Redis until it is taken back, so that a worker that starts later kee
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Self, get_args
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
 
 import orjson
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from crawler.base.errors import UnavailableError
 from crawler.base.models import Frontier
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 NODES_CHANGED = "nodes"  # what workers are sent on their wake channels
 WRITE_TRIES = 10  # two operators at once meet once or twice
-PERCENT_MAX, FIRST_BATCH_MAX = 100, 1_000  # as of the settings
+Percent = Annotated[float, Field(ge=1, le=100)]  # this limit and the others below are those of the settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,12 @@ class NodeOrder:
         first_batch: In place of FIRST_BATCH; likewise.
     """
 
+    __pydantic_config__ = ConfigDict(strict=True)
     drained: bool = False
-    stopped_ms: int = 0
-    memory_limit_percent: float | None = None
-    cpu_limit_percent: float | None = None
-    first_batch: int | None = None
+    stopped_ms: Annotated[int, Field(ge=0, le=2**53)] = 0
+    memory_limit_percent: Percent | None = None
+    cpu_limit_percent: Percent | None = None
+    first_batch: Annotated[int, Field(ge=1, le=1_000)] | None = None
 
     @property
     def keeps_limits(self) -> bool:
@@ -55,22 +57,10 @@ class NodeOrder:
         Raises:
             ValueError: It is damaged.
         """
-        if raw is None:
-            return cls()
-        value = orjson.loads(raw)
-        if not isinstance(value, dict):
-            raise ValueError("expected a JSON object")  # noqa: TRY004 -- one error for whatever is damaged
-        order = cls(**{field.name: value[field.name] for field in fields(cls) if field.name in value})
-        if type(order.drained) is not bool or not _is_number(order.stopped_ms, 0, 2**53):
-            raise ValueError("drained: expected true or false; stopped_ms: expected a number")
-        for percent in (order.memory_limit_percent, order.cpu_limit_percent):
-            if percent is not None and not _is_number(percent, 1, PERCENT_MAX):
-                raise ValueError(f"a limit: expected a number from 1 to {PERCENT_MAX}")
-        if order.first_batch is not None and not (
-            type(order.first_batch) is int and 1 <= order.first_batch <= FIRST_BATCH_MAX
-        ):
-            raise ValueError(f"first_batch: expected a whole number from 1 to {FIRST_BATCH_MAX}")
-        return order
+        try:
+            return cls() if raw is None else TypeAdapter(cls).validate_json(raw)
+        except ValidationError as error:
+            raise ValueError(error.errors()[0]["msg"]) from None
 
 
 class NodeOrders:
@@ -123,7 +113,3 @@ class NodeOrders:
                     await self._redis.publish(self._keys.wake(frontier), NODES_CHANGED)
                 return order
         raise UnavailableError(f"the orders of node {node!r} are changed by others all the time; try again")
-
-
-def _is_number(value: object, low: float, high: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high

@@ -87,10 +87,15 @@ def read_ahead() -> None:
             digest(file.name.removesuffix(".lua"))
 
 
+def run_text(client: Any, text: str, keys: Sequence[str], *arguments: Any) -> Any:
+    """Runs a script that stands in a module. Takes a client or pipeline."""
+    # Not `eval`: redis-py's pipelines to a cluster refuse it.
+    return client.execute_command("EVAL", text, len(keys), *keys, *arguments)
+
+
 def even_when_full(client: Any, key: str, command: str, *arguments: Any) -> Any:
     """Runs a command on one key, also when Redis is full: for what stays small and few. Takes a client or pipeline."""
-    # Not `eval`: redis-py's pipelines to a cluster refuse it.
-    return client.execute_command("EVAL", EVEN_WHEN_FULL, 1, key, command, *arguments)
+    return run_text(client, EVEN_WHEN_FULL, [key], command, *arguments)
 
 
 async def compare_and_set(redis: Any, key: str, field: str, expected: bytes | None, new: bytes | None) -> bool:

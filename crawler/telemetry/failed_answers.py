@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from crawler.frontier.scripts import run_text
 from crawler.telemetry.newest_items import ADD
 
 if TYPE_CHECKING:
@@ -63,9 +64,8 @@ def add(
     ]
     of = f"{site} {reason}"
     names = (keys.failed_answers, keys.failed_answer_sizes, keys.failed_answer_order(of))
-    # Not `eval`: redis-py's pipelines to a cluster refuse it.
     bounds = (keys.failed_answer_order(""), of, ANSWERS_MAX, bytes_max, KEPT_SECONDS)
-    client.execute_command("EVAL", ADD, len(names), *names, *bounds, *words)
+    run_text(client, ADD, names, *bounds, *words)
 
 
 async def read(redis: Any, keys: Keys, fingerprint: str) -> FailedAnswer | None:

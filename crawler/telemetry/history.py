@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.frontier.keys import as_count, as_text
+from crawler.frontier.scripts import run_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,9 +74,8 @@ def add(client: Any, keys: Keys, now_s: int, counts: Mapping[str, int]) -> None:
         if some:
             names = [keys.history(one.seconds, now_s // one.seconds * one.seconds) for one in resolutions]
             kept = [one.kept_seconds + one.seconds for one in resolutions]
-            words = [*names, keys.totals, *kept, 0, NAMES_MAX, *(word for pair in some.items() for word in pair)]
-            # Not `eval`: redis-py's pipelines to a cluster refuse it.
-            client.execute_command("EVAL", ADD, len(names) + 1, *words)
+            words = [word for pair in some.items() for word in pair]
+            run_text(client, ADD, [*names, keys.totals], *kept, 0, NAMES_MAX, *words)
 
 
 async def totals(redis: Any, keys: Keys) -> dict[str, int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.frontier.keys import as_count, as_text
+from crawler.frontier.scripts import run_text
 from crawler.telemetry.history import COARSE
 
 if TYPE_CHECKING:
@@ -90,8 +91,7 @@ def add(client: Any, keys: Keys, now_s: int, hosts: Mapping[str, HostCounts]) ->
     names = [keys.host_history(one.seconds, now_s // one.seconds * one.seconds) for one in COARSE]
     kept = [one.kept_seconds + one.seconds for one in COARSE]
     words = [word for host, counts in hosts.items() for word in (host, *counts)]
-    # Not `eval`: redis-py's pipelines to a cluster refuse it.
-    client.execute_command("EVAL", ADD, len(names), *names, *kept, HOSTS_MAX, *words)
+    run_text(client, ADD, names, *kept, HOSTS_MAX, *words)
 
 
 async def read(redis: Any, keys: Keys, resolution: Resolution, *, last_s: int, seconds: int) -> dict[str, HostCounts]:

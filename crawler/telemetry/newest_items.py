@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from crawler.frontier.keys import as_text
+from crawler.frontier.scripts import run_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping
@@ -111,9 +112,8 @@ def add(client: Any, keys: Keys, site: str, messages: Iterable[bytes], *, bytes_
         time_ms = int(datetime.fromisoformat(item["time"]).timestamp() * 1000)
         words += [item["id"], time_ms, pack(message)]
     names = (keys.newest_items, keys.newest_item_sizes, keys.newest_item_order(site))
-    # Not `eval`: redis-py's pipelines to a cluster refuse it.
     bounds = (keys.newest_item_order(""), site, ITEMS_MAX, bytes_max, KEPT_SECONDS)
-    client.execute_command("EVAL", ADD, len(names), *names, *bounds, *words)
+    run_text(client, ADD, names, *bounds, *words)
 
 
 async def read(

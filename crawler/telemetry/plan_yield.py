@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from crawler.frontier.keys import as_count, as_text
+from crawler.frontier.scripts import run_text
 from crawler.telemetry.history import ADD
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ def counts_of_item(seed: Seed) -> dict[str, int]:
 def add(client: Any, keys: Keys, plan: str, counts: Mapping[str, int]) -> None:
     """Adds counts of a plan, also when Redis is full. Takes a client or a pipeline."""
     words = [word for pair in counts.items() for word in pair]
-    # Not `eval`: redis-py's pipelines to a cluster refuse it.
-    client.execute_command("EVAL", ADD, 1, keys.plan_yield(plan), KEPT_SECONDS, NAMES_MAX, *words)
+    run_text(client, ADD, [keys.plan_yield(plan)], KEPT_SECONDS, NAMES_MAX, *words)
 
 
 async def read(redis: Any, keys: Keys, plan: str) -> PlanYield:
