@@ -12,6 +12,7 @@ import redis as sync
 
 from crawler.base.models import Claimed, Seed
 from crawler.frontier import scripts
+from crawler.frontier.config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.frontier.settlement import Settlement, TurnRelease
@@ -106,7 +107,7 @@ class Rig:
         self.keys = Keys("hr")
         self.part = self.keys.partition(0)
         self.script_keys = self.part.script_keys("content")
-        self.queue = Queue(self.redis, self.keys, "content")
+        self.queue = Queue(self.redis, FrontierConfig(self.keys), "content")
         self.meters = {name: Meter(self.client) for name in ("offer", "claim", "settle")}
         self._claims = itertools.count(1)
         for owner in OWNERS:

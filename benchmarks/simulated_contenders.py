@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from crawler.frontier import scripts
+from crawler.frontier.config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.frontier.session import new_owner
@@ -43,7 +44,7 @@ async def contend(contest: Contest, owners: int) -> tuple[Counter[str], list[flo
         {"REDIS_URL": contest.url, "REDIS_PARAMS": {"max_connections": owners + 1, "socket_timeout": PATIENCE_SECONDS}}
     )
     keys = Keys(contest.prefix)
-    queue = Queue(redis, keys, "content", partitions=contest.partitions)
+    queue = Queue(redis, FrontierConfig(keys, contest.partitions), "content")
     states: Counter[str] = Counter()
     waits: list[float] = []
     names = [new_owner() for _ in range(owners)]

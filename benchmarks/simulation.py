@@ -39,6 +39,7 @@ from benchmarks.simulated_contenders import Contest, contend
 from benchmarks.simulated_nodes import Account, Spec, live
 from crawler import sites
 from crawler.base.models import Seed
+from crawler.frontier.config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.plans.registry import Registry
@@ -248,7 +249,7 @@ async def save_site(url: str, prefix: str, partitions: int, delay_s: float) -> N
 async def offer(url: str, prefix: str, partitions: int, hosts: Iterable[tuple[int, int]]) -> None:
     """Offers so many pages of each host."""
     async with redis_async({"REDIS_URL": url}) as redis:
-        queue = Queue(redis, Keys(prefix), "content", partitions=partitions)
+        queue = Queue(redis, FrontierConfig(Keys(prefix), partitions), "content")
         seeds = (Seed(f"http://h{host}.example/{page}", "plan", "s") for host, pages in hosts for page in range(pages))
         while batch := list(itertools.islice(seeds, 5_000)):
             await queue.offer(batch)

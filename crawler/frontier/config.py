@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config
 from crawler.frontier.keys import Keys
-from crawler.frontier.ledger import FRONTIERS
-from crawler.frontier.queue import Queue
 from crawler.servers.redis import database_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from redis.asyncio import Redis
-
-    from crawler.base.models import Frontier
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +21,19 @@ class FrontierConfig:
         keys: The names of the keys in Redis, by KEY_PREFIX and REDIS_URL's database.
         partitions: FRONTIER_PARTITIONS.
         session_s: SESSION_SECONDS.
-        lock_ms: LOCK_MILLISECONDS.
-        max_attempts: MAX_ATTEMPTS.
-        fail_days: FAIL_DAYS.
+        lock_ms: LOCK_MILLISECONDS: how long the lock of a claimant who died keeps others off.
+        max_attempts: MAX_ATTEMPTS: how often a seed is really tried before it fails.
+        fail_days: FAIL_DAYS: how long failed seeds are remembered.
         confirm_offers: CONFIRM_OFFERS.
     """
 
     keys: Keys
-    partitions: int
-    session_s: float
-    lock_ms: int
-    max_attempts: int
-    fail_days: int
-    confirm_offers: bool
+    partitions: int = 1
+    session_s: float = 15.0
+    lock_ms: int = 2_000
+    max_attempts: int = 4
+    fail_days: int = 30
+    confirm_offers: bool = True
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
@@ -57,19 +51,3 @@ class FrontierConfig:
             fail_days=config.FAIL_DAYS.of(settings),
             confirm_offers=config.CONFIRM_OFFERS.of(settings),
         )
-
-    def queues(self, redis: Redis) -> dict[Frontier, Queue]:
-        """Returns the queue of each frontier."""
-        return {
-            name: Queue(
-                redis,
-                self.keys,
-                name,
-                partitions=self.partitions,
-                lock_ms=self.lock_ms,
-                max_attempts=self.max_attempts,
-                fail_days=self.fail_days,
-                confirm_offers=self.confirm_offers,
-            )
-            for name in FRONTIERS
-        }

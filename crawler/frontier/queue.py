@@ -21,7 +21,7 @@ from crawler.base.errors import FrontierError
 from crawler.base.models import Claimed, Frontier, Seed
 from crawler.frontier import scripts
 from crawler.frontier.in_flight import InFlight
-from crawler.frontier.keys import OTHER, Keys, as_count, as_text, partition_of
+from crawler.frontier.keys import OTHER, as_count, as_text, partition_of
 from crawler.frontier.ledger import Totals
 from crawler.frontier.recall import Recall
 from crawler.frontier.settlement import Settlement, TurnRelease
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from crawler.base.reasons import Note
+    from crawler.frontier.config import FrontierConfig
 
 # In one call; each takes some 5 ms of Redis's time then, so that claims of others aren't held up. One that takes longer
 # ends by itself (lua/lib/budget.lua) and says how far it came.
@@ -145,36 +146,16 @@ class Queue:
 
     Args:
         redis: With `decode_responses=False`.
-        partitions: FRONTIER_PARTITIONS.
-        lock_ms: How long the lock of a claimant who died keeps others off.
-        max_attempts: How often a seed is really tried before it fails.
-        fail_days: How long failed seeds are remembered.
-        confirm_offers: CONFIRM_OFFERS.
     """
 
-    def __init__(
-        self,
-        redis: Redis,
-        keys: Keys,
-        frontier: Frontier,
-        *,
-        partitions: int = 1,
-        lock_ms: int = 2_000,
-        max_attempts: int = 4,
-        fail_days: int = 30,
-        confirm_offers: bool = True,
-    ) -> None:
-        self.redis = redis
-        self.keys = keys
+    def __init__(self, redis: Redis, config: FrontierConfig, frontier: Frontier) -> None:
+        self.redis, self.keys, self.partitions = redis, config.keys, config.partitions
         self.frontier: Frontier = frontier
-        self.partitions = partitions
-        self._script_keys = [keys.partition(number).script_keys(frontier) for number in range(partitions)]
-        self._channel, self._other_channel = keys.wake(frontier), keys.wake(OTHER[frontier])
+        self._config = config
+        self._script_keys = [self.keys.partition(number).script_keys(frontier) for number in range(self.partitions)]
+        self._channel, self._other_channel = self.keys.wake(frontier), self.keys.wake(OTHER[frontier])
         self._in_flight: dict[tuple[int, str], InFlight] = defaultdict(InFlight)
-        self._lock_ms = lock_ms
-        self._max_attempts = max_attempts
-        self._fail_days = fail_days
-        self._confirms = confirm_offers and is_cluster(redis)
+        self._confirms = config.confirm_offers and is_cluster(redis)
 
     async def offer(
         self, seeds: Iterable[Seed], due_ms: int = 0, *, edition: int = 0, budget: int = 0, confirmed: bool = False
@@ -257,7 +238,7 @@ class Queue:
         for fingerprint, seed in proposals:
             arguments += (fingerprint, seed.dump(), due_ms)
         if budget:
-            arguments.append(f"{budget} {self._fail_days * DAY_MILLISECONDS}")
+            arguments.append(f"{budget} {self._config.fail_days * DAY_MILLISECONDS}")
         run = scripts.run_confirmed if confirmed and self._confirms else scripts.run
         answer: bytes | None = await run(self.redis, "offer", self._script_keys[partition], arguments)
         return answer
@@ -288,15 +269,15 @@ class Queue:
         in_flight = self._in_flight[partition, owner]
         with in_flight.call(claim) as serial:
             try:
-                lock = ["SET", keys[0], lock_token, "NX", "PX", self._lock_ms]
-                numbers = [serial, max_seeds, carrying, self._lock_ms, int(has_browser)]
+                lock = ["SET", keys[0], lock_token, "NX", "PX", self._config.lock_ms]
+                numbers = [serial, max_seeds, carrying, self._config.lock_ms, int(has_browser)]
                 arguments = [self._channel, self._other_channel, lock_token, owner, claim, *numbers]
                 answer = await scripts.run_after(self.redis, "claim", keys, arguments, first=lock)
             except OutOfMemoryError:  # the script did nothing
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
             state, wait_ms, _now, flat, left = answer
             seeds: list[Claimed] = []
-            damaged: list[tuple[str, Claimed]] = []
+            damaged: list[tuple[str, Claimed]] = []  # each with its host
             for fingerprint, stored, token, due_ms, tries, delay_ms, suspected in _in_groups(flat, SEED_FIELDS):
                 value, *further = stored.split(b"\n")
                 host, seed = self._load(fingerprint, value)
@@ -322,8 +303,9 @@ class Queue:
                 else:
                     seeds.append(claimed)
             if damaged:
-                turns = {(host, one.turn) for host, one in damaged} - {(one.seed.host, one.turn) for one in seeds}
-                ends = [Settlement("fail", one, reason=reasons.DAMAGED) for _host, one in damaged]
+                used = {(claimed.seed.host, claimed.turn) for claimed in seeds}
+                turns = {(host, claimed.turn) for host, claimed in damaged} - used
+                ends = [Settlement("fail", claimed, reason=reasons.DAMAGED) for _host, claimed in damaged]
                 releases = [TurnRelease(host, turn) for host, turn in turns if turn != NO_TURN]
                 await self.settle(partition, owner, ends, releases)
         waits = None if wait_ms < 0 else int(wait_ms)
@@ -347,7 +329,7 @@ class Queue:
         while True:
             ends = settlements[settled : settled + SETTLE_CALL_MAX]
             releases = turns[released : released + SETTLE_CALL_MAX]
-            limits = [self._max_attempts, self._fail_days, *pauses, len(ends)]
+            limits = [self._config.max_attempts, self._config.fail_days, *pauses, len(ends)]
             arguments: list[object] = [self._channel, self._other_channel, owner, *limits]
             for end in ends:
                 is_later = end.operation in ("retry", "postpone")
@@ -466,6 +448,11 @@ class Queue:
     async def _run(self, name: str, partition: int, arguments: Sequence[object]) -> list[int]:
         answer: list[int] = await scripts.run(self.redis, name, self._script_keys[partition], arguments)
         return answer
+
+
+def queues_of(config: FrontierConfig, redis: Redis) -> dict[Frontier, Queue]:
+    """Returns the queue of each frontier."""
+    return {frontier: Queue(redis, config, frontier) for frontier in OTHER}
 
 
 def _in_groups(flat: Sequence[Any], size: int) -> Iterator[tuple[Any, ...]]:

@@ -13,6 +13,7 @@ from crawler.base.errors import AccessError, PlanError, UnavailableError, shown
 from crawler.frontier import ledger, recount
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.preflight import prepare
+from crawler.frontier.queue import queues_of
 from crawler.frontier.seed_admin import Progress, SeedAdmin, unheard
 from crawler.plans.registry import Registry
 from crawler.servers.redis import redis_address, redis_async
@@ -84,7 +85,7 @@ class Operator:
                     await prepare(redis, keys, partitions, begin=begin, any_format=any_format)
             except (OSError, TimeoutError) as error:
                 raise UnavailableError(f"{where}: {said_of(error)}") from error
-            queues = config.queues(redis)
+            queues = queues_of(config, redis)
             admins = {name: SeedAdmin(queue) for name, queue in queues.items()}
             registry = Registry(redis, keys, partitions)
             yield cls(redis, keys, partitions, config.session_s, registry, queues, admins)

@@ -15,6 +15,7 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from crawler.frontier import scripts
+from crawler.frontier.config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.frontier.session import new_owner
@@ -27,7 +28,7 @@ PAUSE_SECONDS = 0.02
 async def _main(url, lock_ms, output, die):
     keys = Keys("hr")
     redis = Redis.from_url(url)
-    queue = Queue(redis, keys, "content", lock_ms=lock_ms)
+    queue = Queue(redis, FrontierConfig(keys, lock_ms=lock_ms), "content")
     script_keys = keys.partition(0).script_keys("content")
     if die:
         while not await redis.set(script_keys[0], b"the dead's", nx=True, px=lock_ms):  # noqa: ASYNC110 -- as claimants do

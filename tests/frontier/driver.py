@@ -10,8 +10,9 @@ from redis.exceptions import RedisError
 
 from crawler.base.models import Seed
 from crawler.frontier import ledger, recount, scripts
-from crawler.frontier.keys import OTHER, Keys, partition_of
-from crawler.frontier.queue import Queue
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.keys import Keys, partition_of
+from crawler.frontier.queue import queues_of
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
 
@@ -46,7 +47,7 @@ class FrontierDriver:
         self.redis = redis
         self.keys = Keys("t")
         self.partitions = partitions
-        self.queues = {name: Queue(redis, self.keys, name, partitions=partitions, **options) for name in OTHER}
+        self.queues = queues_of(FrontierConfig(self.keys, partitions, **options), redis)
         self.claims = itertools.count(1)
 
     async def polite(self, site="s", delay_ms=0, concurrency=1, burst=10):

@@ -13,9 +13,10 @@ from crawler import plans
 from crawler.base.errors import PlanError
 from crawler.base.models import Seed
 from crawler.frontier import recount
+from crawler.frontier.config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.preflight import prepare
-from crawler.frontier.queue import Queue
+from crawler.frontier.queue import queues_of
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.plans.operator import Operator
@@ -55,7 +56,7 @@ class Terminal:
     operator: Operator = field(init=False)
 
     def __post_init__(self):
-        queues = {name: Queue(self.redis, KEYS, name, partitions=PARTITIONS) for name in ("nav", "content")}
+        queues = queues_of(FrontierConfig(KEYS, PARTITIONS), self.redis)
         admins = {name: SeedAdmin(queue) for name, queue in queues.items()}
         registry = Registry(self.redis, KEYS, PARTITIONS)
         self.operator = Operator(self.redis, KEYS, PARTITIONS, 15.0, registry, queues, admins)

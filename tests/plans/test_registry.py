@@ -14,6 +14,7 @@ from crawler import sites
 from crawler.base.errors import FrontierError, PlanError
 from crawler.base.models import Seed
 from crawler.frontier import ledger
+from crawler.frontier.config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import DAY_MILLISECONDS, Queue
 from crawler.plans.registry import SITES_CHANGED, PlanRecord, Registry
@@ -143,7 +144,7 @@ async def test_only_a_plan_that_is_as_it_was_known_is_removed(registry):
 
 
 async def test_a_deleted_plan_s_offers_are_refused_until_it_is_submitted_anew_or_long_ago(registry, redis):
-    queue = Queue(redis, KEYS, "content", partitions=3)
+    queue = Queue(redis, FrontierConfig(KEYS, partitions=3), "content")
     record = A_RECORD.decided("active", await registry.now_ms())
     await registry.tell_partitions(record, deleted=True)
     assert await queue.offer([Seed("http://a.test/", "flood", "web")]) == [False]

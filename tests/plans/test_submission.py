@@ -11,9 +11,10 @@ from crawler import plans
 from crawler.base.errors import PlanError
 from crawler.base.models import Seed
 from crawler.frontier import ledger, recount
+from crawler.frontier.config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.preflight import prepare
-from crawler.frontier.queue import OFFER_BATCH, Queue
+from crawler.frontier.queue import OFFER_BATCH, Queue, queues_of
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement
 from crawler.plans.registry import Registry
@@ -40,13 +41,14 @@ class Node:
     def __init__(self, redis):
         self.redis, self.keys = redis, Keys("t")
         self.registry = Registry(redis, self.keys, 1)
-        self.nav, self.content = Queue(redis, self.keys, "nav"), Queue(redis, self.keys, "content")
+        self.queues = queues_of(FrontierConfig(self.keys), redis)
+        self.nav, self.content = self.queues["nav"], self.queues["content"]
 
     async def submit(self, plan, **options):
         return [step async for step in self.submission(plan, **options)]
 
     def submission(self, plan, **options):
-        return submit(plan, self.registry, {"nav": self.nav, "content": self.content}, **options)
+        return submit(plan, self.registry, self.queues, **options)
 
     async def account(self, frontier="nav"):
         return (await ledger.read(self.redis, self.keys, 1))["flood", "board"][frontier]

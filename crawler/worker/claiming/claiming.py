@@ -10,6 +10,7 @@ from redis.exceptions import RedisError
 
 from crawler.base import log_events
 from crawler.base.reasons import OUT_OF_MEMORY
+from crawler.frontier.queue import queues_of
 from crawler.frontier.session import SessionLost
 from crawler.plans.registry import Registry
 from crawler.servers.redis_full import RedisFull
@@ -91,7 +92,7 @@ class Claiming:
         self._hand_backs = HandBacks()
         self._sinks_down: dict[str, str] = {}  # sinks that can't be reached, and why
         self.redis_full = RedisFull()
-        self.queues = config.frontier.queues(redis)
+        self.queues = queues_of(config.frontier, redis)
         self.queue = self.queues[frontier]
         self.registry = Registry(redis, keys, config.frontier.partitions)
         self.sites = SiteCache(self.registry, events, sites)

@@ -16,6 +16,7 @@ from waiting import PATIENCE_SECONDS
 from crawler.base.events import Events
 from crawler.base.tasks import cancel
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.queue import queues_of
 from crawler.servers import redis_retry
 from crawler.worker.claiming.fair_share import WorkerStarved
 from crawler.worker.life import wakeups
@@ -119,7 +120,7 @@ async def test_each_database_of_a_redis_has_channels_of_its_own(redis_url):
             stack.push_async_callback(cancel, task)
             await wakes[-1].wait()
             wakes[-1].clear()
-        await config.queues(client)["content"].offer([content(1)])
+        await queues_of(config, client)["content"].offer([content(1)])
         async with asyncio.timeout(PATIENCE_SECONDS):
             await wakes[1].wait()
         await client.publish(config.keys.wake("content"), b"offer")
