@@ -89,7 +89,7 @@ def existing(name: str, known: Iterable[str], what: str, possible: Iterable[str]
         possible: Names that there may be; only the nearest is told.
     """
     names = sorted(known)
-    by_folded = {one.casefold(): one for one in (*possible, *names)}
+    by_folded = {known_name.casefold(): known_name for known_name in (*possible, *names)}
     if close := difflib.get_close_matches(name.casefold()[:MAX_SHOWN_CHARACTERS], by_folded, 1):
         return f"did you mean {by_folded[close[0]]}?"
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""

@@ -299,11 +299,13 @@ class LoadedJson:
     def of(cls, loaded: Iterable[JsonAnswer], left_out: int) -> Self:
         """Returns what extraction reads of all JSON that a page loaded."""
         answers, others = [], []
-        for one in loaded:
-            if one.is_wanted and one.status // 100 == SUCCESS:
-                answers.append(one)
+        for answer in loaded:
+            if answer.is_wanted and answer.status // 100 == SUCCESS:
+                answers.append(answer)
             else:
-                others.append(one.url if one.status // 100 == SUCCESS else f"{one.url} (status {one.status})")
+                others.append(
+                    answer.url if answer.status // 100 == SUCCESS else f"{answer.url} (status {answer.status})"
+                )
         return cls(tuple(answers), tuple(others), left_out)
 
 
@@ -349,5 +351,5 @@ class Fetched:
 
         Of a rendered page the document often differs from one visit to the next where that JSON doesn't.
         """
-        parts = [one.body for one in self.loaded.answers] if self.loaded else [self.body]
+        parts = [answer.body for answer in self.loaded.answers] if self.loaded else [self.body]
         return sha256(b"\n".join(parts)).hexdigest()

@@ -384,7 +384,7 @@ def _without_path_parameters(head: str, drop: frozenset[str]) -> str:
     segments = []
     for segment in head[start:].split("/"):
         name, *parameters = segment.split(";")
-        kept = [one for one in parameters if not _is_dropped(one.partition("=")[0], drop)]
+        kept = [parameter for parameter in parameters if not _is_dropped(parameter.partition("=")[0], drop)]
         # A segment of dots alone would lead elsewhere: `/a/..;jsessionid=1` isn't `/`.
         drops = len(kept) < len(parameters) and (kept or name.lower() not in _DOT_SEGMENTS)
         segments.append(";".join((name, *kept)) if drops else segment)

@@ -176,13 +176,13 @@ def validate(document: YamlDocument, model: type[Model]) -> Model:
     except ValidationError as failure:
         details = [detail for detail in failure.errors(include_url=False) if not _lacks_wrong_ones(detail)]
         order = {path: number for number, path in enumerate(document.lines)}
-        found = sorted(
+        explained = sorted(
             (_explain(document.value, document.texts, detail, model) for detail in details),
-            key=lambda one: (one[1] is None, document.line(one[0]), order.get(one[0], 0)),
+            key=lambda words: (words[1] is None, document.line(words[0]), order.get(words[0], 0)),
         )
         unknown = [_path_in(document.value, detail["loc"]) for detail in details if detail["type"] == "extra_forbidden"]
         meant = {(*path[:-1], _nearest(path[-1], _keys_at(model, path[:-1]))) for path in unknown}
-        errors = [document.error(*one) for one in found if one[1] is not None or one[0] not in meant]
+        errors = [document.error(*words) for words in explained if words[1] is not None or words[0] not in meant]
         raise in_one(errors) from None
 
 
@@ -193,7 +193,7 @@ def _lacks_wrong_ones(detail: ErrorDetails) -> bool:
 
 def in_one(errors: Iterable[InputError]) -> InputError:
     """Returns the first of several errors, at least one, which has all others as its `further`."""
-    first, *further = (one for error in errors for one in (error, *error.further))
+    first, *further = (each for error in errors for each in (error, *error.further))
     first.further = tuple(further)
     return first
 
@@ -348,8 +348,8 @@ def _explain(
     expected = detail["msg"]
     for pattern, replacement in _SHORTER:
         expected = pattern.sub(replacement, expected)
-    keys, found, expected = _named_key(detail["input"], _EXPECTED.get(kind, expected))
-    return (*path, *keys), found, expected
+    keys, value, expected = _named_key(detail["input"], _EXPECTED.get(kind, expected))
+    return (*path, *keys), value, expected
 
 
 def _named_key(part: Any, expected: str) -> tuple[list[str], Any, str]:
@@ -389,7 +389,7 @@ def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
     current: list[Any] = [model]
     for part in path:
         current = [inner for outer in current for inner in _step(outer, part)]
-    return sorted({_key(name, info) for one in current if _is_model(one) for name, info in one.model_fields.items()})
+    return sorted({_key(name, info) for kind in current if _is_model(kind) for name, info in kind.model_fields.items()})
 
 
 def _step(annotation: Any, part: str | int) -> list[Any]:

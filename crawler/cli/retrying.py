@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from crawler.frontier.seed_admin import Found
+    from crawler.frontier.seed_admin import UnfinishedSeed
     from crawler.plans.registry import PlanRecord
 
 
@@ -23,13 +23,13 @@ class Retrying:
         cancelled: Plan -> how many wanted seeds it has that stay failed, since it is cancelled.
     """
 
-    def __init__(self, plans: Mapping[str, PlanRecord], is_wanted: Callable[[Found], bool]) -> None:
+    def __init__(self, plans: Mapping[str, PlanRecord], is_wanted: Callable[[UnfinishedSeed], bool]) -> None:
         self._states = {name: record.state for name, record in plans.items()}
         self._is_wanted = is_wanted
         self._paused: Counter[str] = Counter()
         self.cancelled: Counter[str] = Counter()
 
-    def may_retry(self, failed: Found) -> bool:
+    def may_retry(self, failed: UnfinishedSeed) -> bool:
         """Returns whether a failed seed is to be made ready again."""
         if not self._is_wanted(failed):
             return False

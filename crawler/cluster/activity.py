@@ -58,8 +58,8 @@ def per_second_now(steps: Steps, now_s: int) -> dict[str, float]:
 
 def family(totals: Mapping[str, int], beginning: str) -> dict[str, int]:
     """Returns the counts whose names begin so, the largest first, by what follows in the name."""
-    found = {name.removeprefix(beginning): number for name, number in totals.items() if name.startswith(beginning)}
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+    numbers = {name.removeprefix(beginning): number for name, number in totals.items() if name.startswith(beginning)}
+    return dict(sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def of_sites(totals: Mapping[str, int]) -> dict[str, dict[str, int]]:
@@ -86,7 +86,7 @@ class VainTries(NamedTuple):
 
 def tries_in_vain(steps: Steps) -> dict[str, VainTries]:
     """Returns by site what has failed since it last finished a seed, as far as steps reach back."""
-    found: dict[str, VainTries] = {}
+    tries: dict[str, VainTries] = {}
     done: set[str] = set()
     for begin, counts in reversed(steps):
         by_site = family(counts, history.BY_SITE)
@@ -94,8 +94,8 @@ def tries_in_vain(steps: Steps) -> dict[str, VainTries]:
         for name, number in by_site.items():
             site, _, word = name.rpartition(":")
             if site not in done and word in ("failed", "retried"):
-                found[site] = VainTries(number + (found[site].number if site in found else 0), begin)
-    return found
+                tries[site] = VainTries(number + (tries[site].number if site in tries else 0), begin)
+    return tries
 
 
 class Activity:
@@ -124,8 +124,8 @@ class Activity:
             if period != "hour":
                 read = [(begin, {name: counts[name] for name in TOTALS if name in counts}) for begin, counts in read]
             oldest = resolution.begins(now_s, seconds)[0]
-            kept = {begin: counts for begin, counts in known.items() if begin >= oldest} | dict(read)
-            self._steps[period] = dict(sorted(kept.items()))
+            steps = {begin: counts for begin, counts in known.items() if begin >= oldest} | dict(read)
+            self._steps[period] = dict(sorted(steps.items()))
         self.now_s = now_s
 
     def steps(self, period: str) -> Steps:

@@ -80,8 +80,8 @@ def _of_seeds(overview: Overview, left_out: Counter[str]) -> list[Metric]:
             "seeds",
             "Seeds in each state, over all plans; one that several plans want counts for each of them.",
             [
-                ({"frontier": name, "state": state}, getattr(one, state))
-                for name, one in frontiers
+                ({"frontier": name, "state": state}, getattr(frontier, state))
+                for name, frontier in frontiers
                 for state in SEED_STATES
             ],
         ),
@@ -100,20 +100,20 @@ def _of_seeds(overview: Overview, left_out: Counter[str]) -> list[Metric]:
             "Hosts with ready seeds: due, where they could be claimed from now, or waiting.",
             [
                 ({"frontier": name, "state": state}, hosts)
-                for name, one in frontiers
-                for state, hosts in (("due", one.hosts_due), ("waiting", one.hosts - one.hosts_due))
+                for name, frontier in frontiers
+                for state, hosts in (("due", frontier.hosts_due), ("waiting", frontier.hosts - frontier.hosts_due))
             ],
         ),
         _gauge("turns_held", "Turns of hosts that workers hold.", [({}, overview.turns_held)]),
         _gauge(
             "claimed_seeds",
             "Seeds that workers hold, each counted once.",
-            [({"frontier": name}, one.claims) for name, one in frontiers],
+            [({"frontier": name}, frontier.claims) for name, frontier in frontiers],
         ),
         _gauge(
             "quarantined_seeds",
             "Seeds that wait to be run alone, since two workers died while they held them.",
-            [({"frontier": name}, one.quarantined) for name, one in frontiers],
+            [({"frontier": name}, frontier.quarantined) for name, frontier in frontiers],
         ),
         _gauge(
             "failed_seeds", "Failed seeds, by reason.", [({"reason": name}, seeds) for name, seeds in failures.items()]
@@ -202,35 +202,37 @@ def _of_nodes(overview: Overview, left_out: Counter[str]) -> list[Metric]:
 
 
 def _of_redis(overview: Overview) -> list[Metric]:
-    servers = [({"server": one.name}, one) for one in overview.redis]
+    servers = [({"server": server.name}, server) for server in overview.redis]
     return [
-        _gauge("redis_used_bytes", "Memory that Redis uses.", [(labels, one.used_bytes) for labels, one in servers]),
+        _gauge(
+            "redis_used_bytes", "Memory that Redis uses.", [(labels, server.used_bytes) for labels, server in servers]
+        ),
         _gauge(
             "redis_limit_bytes",
             "Redis's maxmemory; missing where it has none.",
-            [(labels, one.limit_bytes) for labels, one in servers if one.limit_bytes],
+            [(labels, server.limit_bytes) for labels, server in servers if server.limit_bytes],
         ),
         _gauge(
             "redis_saves",
             "1 where Redis's last writes to disk succeeded.",
-            [(labels, one.saves) for labels, one in servers],
+            [(labels, server.saves) for labels, server in servers],
         ),
     ]
 
 
-def _bounded(left_out: Counter[str], label: str, found: Mapping[str, int]) -> dict[str, int]:
+def _bounded(left_out: Counter[str], label: str, values: Mapping[str, int]) -> dict[str, int]:
     """Returns the statuses that are any, or the reasons that are the most frequent."""
     if label == "code":
-        return {code: number for code, number in found.items() if STATUS.fullmatch(code)}
-    return _some(found, lambda number: number, label, left_out)
+        return {code: number for code, number in values.items() if STATUS.fullmatch(code)}
+    return _some(values, lambda number: number, label, left_out)
 
 
-def _some(found: Mapping[str, Any], weight: Any, label: str, left_out: Counter[str]) -> dict[str, Any]:
+def _some(values: Mapping[str, Any], weight: Any, label: str, left_out: Counter[str]) -> dict[str, Any]:
     """Returns the values of a label that have samples, by name: the weightiest where there are too many."""
-    if len(found) > VALUES_MAX:
-        left_out[label] = max(left_out[label], len(found) - VALUES_MAX)
-    kept = sorted(found, key=lambda name: (-weight(found[name]), name))[:VALUES_MAX]
-    return {name: found[name] for name in sorted(kept)}
+    if len(values) > VALUES_MAX:
+        left_out[label] = max(left_out[label], len(values) - VALUES_MAX)
+    weightiest = sorted(values, key=lambda name: (-weight(values[name]), name))[:VALUES_MAX]
+    return {name: values[name] for name in sorted(weightiest)}
 
 
 def _state_rank(worker: Mapping[str, Any]) -> int:

@@ -45,7 +45,7 @@ class MetricsEndpoint:
             return
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         try:
-            found = await answer(
+            reply = await answer(
                 scope["method"],
                 authorization=headers.get(b"authorization", ""),
                 accept=headers.get(b"accept", ""),
@@ -54,11 +54,11 @@ class MetricsEndpoint:
             )
         except (HeadroomError, RedisError, OSError) as error:
             self._warn(log_events.METRICS_UNREADABLE, error)
-            found = MetricsAnswer(HTTPStatus.SERVICE_UNAVAILABLE, {"content-type": TEXT}, b"Redis is away\n")
-        sent = {**found.headers, "content-length": str(len(found.body))}
+            reply = MetricsAnswer(HTTPStatus.SERVICE_UNAVAILABLE, {"content-type": TEXT}, b"Redis is away\n")
+        sent = {**reply.headers, "content-length": str(len(reply.body))}
         head = [(name.encode(), value.encode()) for name, value in sent.items()]
-        await send({"type": "http.response.start", "status": found.status.value, "headers": head})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else found.body})
+        await send({"type": "http.response.start", "status": reply.status.value, "headers": head})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else reply.body})
 
     async def _metrics(self) -> list[Metric]:
         return metrics(await self._read())

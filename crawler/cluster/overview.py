@@ -116,12 +116,12 @@ class Overview:
     @property
     def difference(self) -> int:
         """How many seeds the ledger can't explain; 0 in a sound crawl."""
-        return sum(abs(one.difference) for one in self.frontiers.values())
+        return sum(abs(frontier.difference) for frontier in self.frontiers.values())
 
     @property
     def oldest_due_s(self) -> float:
         """For how many seconds the host that could be claimed from first has waited for that; 0: there is none."""
-        since = [one.oldest_due_ms for one in self.frontiers.values() if one.oldest_due_ms]
+        since = [frontier.oldest_due_ms for frontier in self.frontiers.values() if frontier.oldest_due_ms]
         return max(0.0, (self.at_ms - min(since)) / 1000) if since else 0.0
 
     def failures(self) -> Counter[str]:
@@ -144,7 +144,7 @@ class Overview:
         return {
             "at_ms": self.at_ms,
             "frontiers": {
-                name: {one.name: getattr(frontier, one.name) for one in fields(frontier)}
+                name: {field.name: getattr(frontier, field.name) for field in fields(frontier)}
                 | {"difference": frontier.difference}
                 for name, frontier in self.frontiers.items()
             },
@@ -158,7 +158,7 @@ class Overview:
             "failures": dict(self.failures().most_common()),
             "totals": self.totals,
             "workers": self.workers,
-            "redis": [{one.name: getattr(server, one.name) for one in fields(server)} for server in self.redis],
+            "redis": [{field.name: getattr(server, field.name) for field in fields(server)} for server in self.redis],
         }
 
     def _accounts(self) -> Iterator[Account]:
@@ -209,8 +209,8 @@ def _add(overview: FrontierOverview, answer: Sequence[Any]) -> None:
 async def _plan_states(operator: Operator) -> dict[str, str]:
     """Returns the state of each plan, as the first partition was told it; those deleted lately are left out."""
     redis: Any = operator.redis
-    told = await redis.hgetall(operator.keys.partition(0).plan_states)
-    states = {as_text(plan): as_text(words).rpartition(" ")[2] for plan, words in told.items()}
+    states_of_plans = await redis.hgetall(operator.keys.partition(0).plan_states)
+    states = {as_text(plan): as_text(words).rpartition(" ")[2] for plan, words in states_of_plans.items()}
     return {plan: state for plan, state in sorted(states.items()) if state != "deleted"}
 
 

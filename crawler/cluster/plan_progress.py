@@ -45,8 +45,8 @@ def seconds_left(overview: Overview, last_hour: Steps) -> dict[str, float | None
     def of_plan(plan: str) -> float | None:
         if not sites[plan]:
             return 0.0
-        if overview.plan_states.get(plan, "active") != "active" or any(not settled.get(one) for one in sites[plan]):
+        if overview.plan_states.get(plan, "active") != "active" or any(not settled.get(site) for site in sites[plan]):
             return None
-        return max(left[one] * elapsed_s / settled[one] for one in sites[plan])
+        return max(left[site] * elapsed_s / settled[site] for site in sites[plan])
 
     return {plan: of_plan(plan) for plan in sites}

@@ -65,9 +65,8 @@ def troubles(overview: Overview, last_hour: Steps) -> list[Trouble]:
     Args:
         last_hour: What the crawl did in it, in the history's steps.
     """
-    found = [*_of_redis(overview), *_of_nodes(overview), *_of_seeds(overview)]
-    found += _of_sites(overview, last_hour)
-    return sorted(found, key=lambda trouble: trouble.severity)
+    everything = [*_of_redis(overview), *_of_nodes(overview), *_of_seeds(overview), *_of_sites(overview, last_hour)]
+    return sorted(everything, key=lambda trouble: trouble.severity)
 
 
 def _of_redis(overview: Overview) -> Iterator[Trouble]:
@@ -87,7 +86,7 @@ def _of_nodes(overview: Overview) -> Iterator[Trouble]:
     silent = [worker for worker in living if worker["state"] == "silent"]
     if silent:
         seconds = max(worker["age_s"] for worker in silent)
-        yield Trouble("nodes-silent", {"names": _names(one["node"] for one in silent), "seconds": round(seconds)})
+        yield Trouble("nodes-silent", {"names": _names(worker["node"] for worker in silent), "seconds": round(seconds)})
     if gone := {worker["node"] for worker in overview.workers} - nodes:
         yield Trouble("nodes-gone", {"names": _names(gone)}, "warning")
     for sink in sorted({sink for worker in living for sink in worker["sinks_down"]}):
@@ -95,7 +94,7 @@ def _of_nodes(overview: Overview) -> Iterator[Trouble]:
         yield Trouble("sink-down", {"sink": sink, "names": _names(without)})
     if cut_off := [worker for worker in living if worker["egress_down_s"]]:
         seconds = max(worker["egress_down_s"] for worker in cut_off)
-        yield Trouble("egress-down", {"names": _names(one["node"] for one in cut_off), "seconds": round(seconds)})
+        yield Trouble("egress-down", {"names": _names(worker["node"] for worker in cut_off), "seconds": round(seconds)})
 
 
 def _of_seeds(overview: Overview) -> Iterator[Trouble]:
@@ -103,10 +102,10 @@ def _of_seeds(overview: Overview) -> Iterator[Trouble]:
     for name, frontier in overview.frontiers.items():
         if frontier.ready and name not in running:
             yield Trouble("no-worker", {"seeds": frontier.ready, "spider": SPIDERS[name]})
-        living = [one for one in overview.workers if one["frontier"] == name and one["state"] != "lapsed"]
-        if frontier.ready and living and all(one["drained"] for one in living):
+        living = [worker for worker in overview.workers if worker["frontier"] == name and worker["state"] != "lapsed"]
+        if frontier.ready and living and all(worker["drained"] for worker in living):
             yield Trouble("all-drained", {"seeds": frontier.ready, "spider": SPIDERS[name]}, "warning")
-        if living and all(one["why_no_browser"] for one in living):
+        if living and all(worker["why_no_browser"] for worker in living):
             yield Trouble("no-browser", {"spider": SPIDERS[name], "why": living[0]["why_no_browser"]})
     if running and overview.oldest_due_s >= DUE_MINUTES * 60:
         yield Trouble("late", {"minutes": round(overview.oldest_due_s / 60)}, "warning")
@@ -122,7 +121,7 @@ def _of_sites(overview: Overview, last_hour: Steps) -> Iterator[Trouble]:
     sites = of_sites(sum_of(last_hour)).items()
     if vain := {site for site, seeds in sites if not seeds["finished"] and seeds["failed"] >= VAIN_SEEDS}:
         yield Trouble("sites-vain", {"names": _names(vain)}, "warning")
-    tries = {site: found for site, found in tries_in_vain(last_hour).items() if found.number >= VAIN_TRIES}
+    tries = {site: tried for site, tried in tries_in_vain(last_hour).items() if tried.number >= VAIN_TRIES}
     if away := (tries.keys() - vain) & _waited_for(overview):
         since_s = min(tries[site].since_s for site in away)
         minutes = max(1, round((overview.at_ms / 1000 - since_s) / 60))
@@ -138,7 +137,7 @@ def _waited_for(overview: Overview) -> set[str]:
     }
 
 
-def _names(found: Iterable[str]) -> str:
+def _names(named: Iterable[str]) -> str:
     """Returns some names, and how many others there are."""
-    names = sorted(set(found))
+    names = sorted(set(named))
     return ", ".join(names[:NAMES_MAX]) + (f" (+{len(names) - NAMES_MAX})" if len(names) > NAMES_MAX else "")

@@ -32,11 +32,11 @@ def work_counters(
         prefix: With which the metrics' names begin.
         bounded: Given a label and its values with their counts, returns those that have samples.
     """
-    found = []
+    counters = []
     for name, (metric, label, about) in COUNTERS.items():
         samples: tuple[tuple[Mapping[str, str], float], ...] = (({}, counts.get(name, 0)),)
         if label:
             values = bounded(label, family(counts, name))
             samples = tuple(({label: value}, number) for value, number in values.items())
-        found.append(Metric(f"{prefix}_{metric}", "counter", about, samples))
-    return found
+        counters.append(Metric(f"{prefix}_{metric}", "counter", about, samples))
+    return counters

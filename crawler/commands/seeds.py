@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.base.models import Frontier
-    from crawler.frontier.seed_admin import Found
+    from crawler.frontier.seed_admin import UnfinishedSeed
     from crawler.plans.operator import Operator
 
 FRONTIERS: tuple[Frontier, ...] = ("content", "nav")
@@ -201,7 +201,7 @@ class Command(ActionCommand):
             raise UsageError("seeds retry: expected URLs, --plan, --site, --reason, --frontier or --all")
         chosen_urls = {urls.canonical(url, routes=True) for url in args}
 
-        def is_wanted(found: Found) -> bool:
+        def is_wanted(found: UnfinishedSeed) -> bool:
             return _is_chosen(found, opts) and (not chosen_urls or found.seed.url in chosen_urls)
 
         async with self.connect() as operator:
@@ -258,15 +258,15 @@ def _frontiers(opts: argparse.Namespace) -> tuple[Frontier, ...]:
     return (opts.frontier,) if opts.frontier else FRONTIERS
 
 
-def _is_chosen(found: Found, opts: argparse.Namespace) -> bool:
+def _is_chosen(found: UnfinishedSeed, opts: argparse.Namespace) -> bool:
     """Returns whether `--plan`, `--site` and `--reason` choose a seed; an option that isn't given chooses all."""
     pairs = ((opts.site, found.seed.site), (opts.reason, found.reason))
     return opts.plan in (None, *found.plans) and all(wanted in (None, value) for wanted, value in pairs)
 
 
-async def _choose(operator: Operator, opts: argparse.Namespace, limit: int) -> list[Found]:
+async def _choose(operator: Operator, opts: argparse.Namespace, limit: int) -> list[UnfinishedSeed]:
     """Returns at most so many of the seeds that the options choose, each once."""
-    chosen: dict[bytes, Found] = {}
+    chosen: dict[bytes, UnfinishedSeed] = {}
     for frontier in _frontiers(opts):
         async for found in operator.admins[frontier].seeds(opts.state, opts.plan):
             if _is_chosen(found, opts):

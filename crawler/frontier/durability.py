@@ -29,8 +29,8 @@ async def advice(redis: Redis) -> tuple[int, str] | None:
         The message's level, as in `logging`, and the message; None when there is an append-only file that is written
         to disk each second at least, as far as the server tells.
     """
-    found = [await _advice_of_one(redis, where) for where in await each_primary(redis)]
-    return max(filter(None, found), key=lambda one: one[0], default=None)
+    advices = [await _advice_of_one(redis, where) for where in await each_primary(redis)]
+    return max(filter(None, advices), key=lambda level_and_text: level_and_text[0], default=None)
 
 
 async def _advice_of_one(redis: Redis, where: dict[str, Any]) -> tuple[int, str] | None:
@@ -63,5 +63,5 @@ async def log_advice(redis: Redis, session_s: float) -> None:
         for text in await cluster_advice(redis, session_s):
             logger.warning("%s", text)
     with contextlib.suppress(RedisError):
-        if found := await advice(redis):
-            logger.log(*found)
+        if level_and_text := await advice(redis):
+            logger.log(*level_and_text)

@@ -28,11 +28,11 @@ def finished_for(packed: bytes, fingerprint: bytes) -> list[tuple[int, int]]:
     Returns:
         Pairs, the first plan's first: in s since the epoch, up to TIME_UNIT_SECONDS too early; and the plan's number.
     """
-    member, found = fingerprint[:MEMBER_BYTES], []
+    member, records = fingerprint[:MEMBER_BYTES], []
     for start in range(0, len(packed), RECORD_BYTES):
         if packed.startswith(member, start):
             at, end = start + MEMBER_BYTES, start + RECORD_BYTES
             units = int.from_bytes(packed[at : at + TIME_BYTES], "big")
             mark = int.from_bytes(packed[at + TIME_BYTES : end], "big")
-            found.append((units * TIME_UNIT_SECONDS, mark // 2))
-    return found
+            records.append((units * TIME_UNIT_SECONDS, mark // 2))
+    return records

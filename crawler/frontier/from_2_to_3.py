@@ -58,11 +58,11 @@ async def _renew_plan_states(redis: Any, keys: Keys, number: int) -> None:
     while True:
         with of_its_kind(part.plan_states):
             cursor, states = await redis.hscan(part.plan_states, cursor, count=SCAN_COUNT)
-        for plan, told in states.items():
-            if match := WITHOUT_EDITION.fullmatch(told):
+        for plan, state in states.items():
+            if match := WITHOUT_EDITION.fullmatch(state):
                 edition = await _edition_of(redis, keys, plan)
                 new = b"%b %d %b" % (match[1], edition, match[2])
-                await compare_and_set(redis, part.plan_states, plan, told, new)
+                await compare_and_set(redis, part.plan_states, plan, state, new)
         if not cursor:
             break
     await redis.delete(f"{part.stem}:paused")

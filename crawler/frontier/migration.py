@@ -80,8 +80,8 @@ async def migrate(redis: Redis, keys: Keys, partitions: int, progress: Callable[
                 raise
 
         async def go_on(version: int = now.version) -> None:
-            found = await _read(redis, keys)
-            if found.version != version or found.done is None:
+            there = await _read(redis, keys)
+            if there.version != version or there.done is None:
                 raise FrontierError(ANOTHER)
 
         async for done, parts in step.run(redis, keys, partitions, now.done or 0, go_on):

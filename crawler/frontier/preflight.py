@@ -73,25 +73,25 @@ async def begin_or_check_frontier(
     Raises:
         FrontierError: It holds one of another format or number of partitions.
     """
-    found = await _schema(redis, keys)
+    stored = await _schema(redis, keys)
     needed = {"version": SCHEMA_VERSION, "partitions": partitions}
-    if begin and not needed.keys() <= found.keys():  # asked first: a full Redis would refuse even what changes nothing
+    if begin and not needed.keys() <= stored.keys():  # asked first: a full Redis would refuse even what changes nothing
         for name, value in needed.items():
             await redis.hsetnx(keys.schema, name, str(value))
-        found = await _schema(redis, keys)
+        stored = await _schema(redis, keys)
     if not any_format:
-        refuse_other(found.get("version", str(SCHEMA_VERSION)))
-    if not re.fullmatch(r"[0-9]{1,9}", found.get("partitions", str(partitions))):
+        refuse_other(stored.get("version", str(SCHEMA_VERSION)))
+    if not re.fullmatch(r"[0-9]{1,9}", stored.get("partitions", str(partitions))):
         raise FrontierError(
-            f"Redis holds a frontier of {shown(found['partitions'])} partitions, expected a number: use another "
+            f"Redis holds a frontier of {shown(stored['partitions'])} partitions, expected a number: use another "
             "KEY_PREFIX"
         )
-    if found.get("partitions", str(partitions)) != str(partitions):
+    if stored.get("partitions", str(partitions)) != str(partitions):
         raise FrontierError(
-            f"setting FRONTIER_PARTITIONS: got {partitions}, expected {found['partitions']}, which the frontier in "
-            f"Redis was begun with: set it to {found['partitions']} on every node; another KEY_PREFIX begins a new one"
+            f"setting FRONTIER_PARTITIONS: got {partitions}, expected {stored['partitions']}, which the frontier in "
+            f"Redis was begun with: set it to {stored['partitions']} on every node; another KEY_PREFIX begins a new one"
         )
-    return bool(found)
+    return bool(stored)
 
 
 async def _schema(redis: Redis, keys: Keys) -> dict[str, str]:

@@ -128,5 +128,5 @@ class Recall:
 
 
 def _tokens_and_hosts(entries: list[bytes]) -> list[tuple[int, str]]:
-    found = (HELD_TURN.fullmatch(entry) for entry in entries)
-    return [(int(match[1]), as_text(match[2])) for match in found if match]
+    matches = (HELD_TURN.fullmatch(entry) for entry in entries)
+    return [(int(match[1]), as_text(match[2])) for match in matches if match]

@@ -88,7 +88,7 @@ async def recount(
     for plan, site in expected.keys() | afterwards.keys():
         for frontier in FRONTIERS:
             seeds = counted.pop((plan, site, frontier), Counter())
-            account, after = (one.get((plan, site), {}).get(frontier) for one in (expected, afterwards))
+            account, after = (accounts.get((plan, site), {}).get(frontier) for accounts in (expected, afterwards))
             if account is not None and account == after:
                 problems += _problems_of(f"{plan} {site} {frontier}", account, seeds)
     problems += [
@@ -102,21 +102,21 @@ async def _add_sizes(redis: Any, keys: Keys, parts: dict[tuple[int, Frontier], P
     """Looks at every key once, and tells each part how many entries its sets hold."""
     stem = keys.partition(0).stem.partition("{")[0]
     name_of_set = re.compile(rf"{re.escape(stem)}{{(\d+)}}:(nav|content):(ready|held|wanted):.*".encode(), re.DOTALL)
-    found: dict[tuple[int, Any, str], list[bytes]] = defaultdict(list)  # names, by partition, frontier and kind
+    names: dict[tuple[int, Any, str], list[bytes]] = defaultdict(list)  # names, by partition, frontier and kind
 
     async def add(number: int, frontier: Frontier, kind: str) -> None:
         if part := parts.get((number, frontier)):
-            await part.add_sizes(kind, found[number, frontier, kind])
-        del found[number, frontier, kind]
+            await part.add_sizes(kind, names[number, frontier, kind])
+        del names[number, frontier, kind]
 
     for where in await each_primary(redis):
         async for name in redis.scan_iter(match=_escaped(stem) + "*", count=SCAN_COUNT, **where):
             if match := name_of_set.fullmatch(name):
                 of_kind: tuple[int, Any, str] = (int(match[1]), match[2].decode(), match[3].decode())
-                found[of_kind].append(name)
-                if len(found[of_kind]) == SCAN_COUNT:
+                names[of_kind].append(name)
+                if len(names[of_kind]) == SCAN_COUNT:
                     await add(*of_kind)
-    for of_kind in list(found):
+    for of_kind in list(names):
         await add(*of_kind)
 
 

@@ -71,5 +71,5 @@ async def missing_rights(redis: Redis, keys: Keys) -> list[str]:
         redis.exceptions.NoPermissionError: It may not even run scripts.
     """
     commands = whole_commands(keys, cluster=is_cluster(redis))
-    found: Any = await redis.eval(MISSING, 0, *commands.values())
-    return [list(commands)[number - 1] for number in found]
+    numbers: Any = await redis.eval(MISSING, 0, *commands.values())
+    return [list(commands)[number - 1] for number in numbers]

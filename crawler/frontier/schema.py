@@ -77,18 +77,18 @@ def refuse_other(text: str) -> None:
     """
     if text == str(SCHEMA_VERSION):
         return
-    found = Format.parse(text)
-    if found.version > SCHEMA_VERSION or (found.version == SCHEMA_VERSION and found.done is not None):
-        newer = found.version + (found.done is not None)
+    stored = Format.parse(text)
+    if stored.version > SCHEMA_VERSION or (stored.version == SCHEMA_VERSION and stored.done is not None):
+        newer = stored.version + (stored.done is not None)
         raise FrontierError(
             f"Redis holds a frontier of format {newer}, newer than this version's {SCHEMA_VERSION}: use the "
             "version that the other nodes have"
         )
-    if found.done is None:
+    if stored.done is None:
         raise FrontierError(
-            f"Redis holds a frontier of format {found.version}, older than this version's {SCHEMA_VERSION}: {MIGRATE}"
+            f"Redis holds a frontier of format {stored.version}, older than this version's {SCHEMA_VERSION}: {MIGRATE}"
         )
     raise FrontierError(
-        f"Redis holds a frontier that is on its way from format {found.version} to {found.version + 1}: wait for "
+        f"Redis holds a frontier that is on its way from format {stored.version} to {stored.version + 1}: wait for "
         "scrapy frontier migrate, or run it again if it was broken off"
     )

@@ -33,7 +33,7 @@ SETS = {"executing": "execute", "failed": "fail"}  # state -> the sorted set of 
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class UnfinishedSeed:
     """A seed that isn't finished.
 
     Attributes:
@@ -68,7 +68,7 @@ class SeedAdmin:
         self._redis: Any = queue.redis  # its types don't know that answers are bytes
         self._frontier = queue.frontier
 
-    async def seeds(self, state: State | None = None, plan: str | None = None) -> AsyncIterator[Found]:
+    async def seeds(self, state: State | None = None, plan: str | None = None) -> AsyncIterator[UnfinishedSeed]:
         """Yields seeds that aren't finished, in no order; one that moves meanwhile may come twice.
 
         Args:
@@ -77,12 +77,12 @@ class SeedAdmin:
         """
         for partition in range(self._queue.partitions):
             async for fingerprints in self._fingerprints(partition, state, plan):
-                for found in await self._look_up(partition, fingerprints):
-                    if state in (None, found.state):
-                        yield found
+                for seed in await self._look_up(partition, fingerprints):
+                    if state in (None, seed.state):
+                        yield seed
 
     async def retry(
-        self, wanted: Callable[[Found], bool], plan: str | None = None, progress: Progress = unheard
+        self, wanted: Callable[[UnfinishedSeed], bool], plan: str | None = None, progress: Progress = unheard
     ) -> int:
         """Makes those failed seeds ready again that are wanted, of one plan or of all; returns how many."""
         head = [self._queue.keys.wake(self._frontier)]
@@ -90,12 +90,12 @@ class SeedAdmin:
             "retry",
             head,
             plan,
-            wanted=lambda found: found.state == "failed" and wanted(found),
+            wanted=lambda seed: seed.state == "failed" and wanted(seed),
             state="failed",
             progress=progress,
         )
 
-    async def failed(self, first: int, number: int) -> list[tuple[Found, float]]:
+    async def failed(self, first: int, number: int) -> list[tuple[UnfinishedSeed, float]]:
         """Returns failed seeds, those that failed last before the others, each with when it did, in ms since the epoch.
 
         Args:
@@ -108,17 +108,19 @@ class SeedAdmin:
                 self._key(partition, SETS["failed"]), 0, first + number - 1, withscores=True
             )
             orders.append([(at_ms, partition, fingerprint) for fingerprint, at_ms in newest])
-        merged = heapq.merge(*orders, key=lambda one: -one[0])
+        merged = heapq.merge(*orders, key=lambda entry: -entry[0])
         chosen = list(itertools.islice(merged, first, first + number))
         times = {(partition, fingerprint): at_ms for at_ms, partition, fingerprint in chosen}
         by_partition: dict[int, list[bytes]] = {}
         for partition, fingerprint in times:
             by_partition.setdefault(partition, []).append(fingerprint)
-        found = [one for partition, some in by_partition.items() for one in await self._look_up(partition, some)]
-        failed = [(one, times[one.partition, one.fingerprint]) for one in found if one.state == "failed"]
+        unfinished = [
+            entry for partition, some in by_partition.items() for entry in await self._look_up(partition, some)
+        ]
+        failed = [(entry, times[entry.partition, entry.fingerprint]) for entry in unfinished if entry.state == "failed"]
         return sorted(failed, key=lambda pair: -pair[1])
 
-    async def retry_some(self, chosen: Sequence[tuple[int, bytes]], wanted: Callable[[Found], bool]) -> int:
+    async def retry_some(self, chosen: Sequence[tuple[int, bytes]], wanted: Callable[[UnfinishedSeed], bool]) -> int:
         """Makes some failed seeds ready again; returns how many.
 
         Args:
@@ -128,8 +130,8 @@ class SeedAdmin:
         head, retried = [self._queue.keys.wake(self._frontier)], 0
         for partition, fingerprint in chosen:
             if 0 <= partition < self._queue.partitions:
-                found = await self._look_up(partition, [fingerprint])
-                if found and found[0].state == "failed" and wanted(found[0]):
+                unfinished = await self._look_up(partition, [fingerprint])
+                if unfinished and unfinished[0].state == "failed" and wanted(unfinished[0]):
                     number, _done = await self._run("retry", partition, [*head, fingerprint])
                     retried += number
         return retried
@@ -149,7 +151,7 @@ class SeedAdmin:
         return await self._move("resume", [self._queue.keys.wake(self._frontier)], plan, progress=progress)
 
     async def drop(
-        self, plan: str, wanted: Callable[[Found], bool], reason: Reason, progress: Progress = unheard
+        self, plan: str, wanted: Callable[[UnfinishedSeed], bool], reason: Reason, progress: Progress = unheard
     ) -> int:
         """Takes a plan away from seeds at once, executing ones too, as failed for `reason`.
 
@@ -163,9 +165,7 @@ class SeedAdmin:
 
     async def forget(self, plan: str, site: str, progress: Progress = unheard) -> bool:
         """Forgets a plan's failed seeds and ledger; returns False when some of it is still ready or executing."""
-        await self.drop(
-            plan, lambda found: (found.state, found.seed.site) == ("failed", site), reasons.DELETED, progress
-        )
+        await self.drop(plan, lambda seed: (seed.state, seed.seed.site) == ("failed", site), reasons.DELETED, progress)
         return all([await self._run("forget", number, [plan, site]) for number in range(self._queue.partitions)])
 
     async def _fingerprints(self, partition: int, state: State | None, plan: str | None) -> AsyncIterator[list[bytes]]:
@@ -173,20 +173,20 @@ class SeedAdmin:
         cursor = 0
         while True:
             if plan is not None:
-                cursor, found = await self._redis.sscan(
+                cursor, batch = await self._redis.sscan(
                     self._key(partition, f"wanted:{plan}"), cursor, count=SCAN_COUNT
                 )
-                yield list(found)
+                yield list(batch)
             elif state in SETS:
-                cursor, found = await self._redis.zscan(self._key(partition, SETS[state]), cursor, count=SCAN_COUNT)
-                yield [fingerprint for fingerprint, _score in found]
+                cursor, batch = await self._redis.zscan(self._key(partition, SETS[state]), cursor, count=SCAN_COUNT)
+                yield [fingerprint for fingerprint, _score in batch]
             else:
-                cursor, found = await self._redis.hscan(self._key(partition, "seed"), cursor, count=SCAN_COUNT)
-                yield list(found)
+                cursor, batch = await self._redis.hscan(self._key(partition, "seed"), cursor, count=SCAN_COUNT)
+                yield list(batch)
             if not cursor:
                 return
 
-    async def _look_up(self, partition: int, fingerprints: list[bytes]) -> list[Found]:
+    async def _look_up(self, partition: int, fingerprints: list[bytes]) -> list[UnfinishedSeed]:
         """Returns what is known of some seeds; without those that are finished by now, or damaged."""
         if not fingerprints:
             return []
@@ -196,7 +196,7 @@ class SeedAdmin:
             for name in ("execute", "fail"):
                 pipeline.zmscore(self._key(partition, name), fingerprints)
             rows = zip(fingerprints, *await pipeline.execute(), strict=True)
-        found = []
+        unfinished = []
         for fingerprint, raw, further, reason, claimed_at, failed_at in rows:
             if raw is None:
                 continue
@@ -204,8 +204,8 @@ class SeedAdmin:
             with contextlib.suppress(FrontierError):  # a damaged seed; claims fail those
                 seed = Seed.load(raw, self._frontier)
                 plans = (seed.plan, *further_plans(further))
-                found.append(Found(partition, fingerprint, seed, plans, state, as_text(reason or b"")))
-        return found
+                unfinished.append(UnfinishedSeed(partition, fingerprint, seed, plans, state, as_text(reason or b"")))
+        return unfinished
 
     async def _move(
         self,
@@ -213,7 +213,7 @@ class SeedAdmin:
         head: Sequence[str],
         plan: str | None,
         *,
-        wanted: Callable[[Found], bool] | None = None,
+        wanted: Callable[[UnfinishedSeed], bool] | None = None,
         state: State | None = None,
         progress: Progress = unheard,
     ) -> int:
@@ -234,7 +234,7 @@ class SeedAdmin:
             async for fingerprints in self._fingerprints(partition, state, plan):
                 chosen = fingerprints
                 if wanted is not None:
-                    chosen = [one.fingerprint for one in await self._look_up(partition, fingerprints) if wanted(one)]
+                    chosen = [seed.fingerprint for seed in await self._look_up(partition, fingerprints) if wanted(seed)]
                 while chosen:
                     number, done = await self._run(script, partition, [*head, *chosen[:MOVE_BATCH]])
                     moved, chosen = moved + number, chosen[done:]

@@ -124,13 +124,13 @@ async def _without_record(queue: Queue, keys: PartitionKeys, fingerprint: bytes)
     redis: Any = queue.redis
     buckets = as_count(await redis.hget(keys.of(queue.frontier, "counts"), "buckets") or b"1") or 1
     packed = await redis.hget(keys.of(queue.frontier, "finish"), bucket_of(fingerprint, max(1, buckets)))
-    found = finished_for(packed or b"", fingerprint)
-    if not found:
+    records = finished_for(packed or b"", fingerprint)
+    if not records:
         return SeedInfo("unknown", "it was never offered, or long forgotten", fingerprint.hex(), None, {})
     numbers = await redis.hgetall(keys.of(queue.frontier, "plan_numbers"))
     names = {_whole(number): as_text(plan) for plan, number in numbers.items()}
-    plans = [names[number] for _at_s, number in found if number in names]
-    details = {"finished_s": found[0][0], "plans": plans}
+    plans = [names[number] for _at_s, number in records if number in names]
+    details = {"finished_s": records[0][0], "plans": plans}
     return SeedInfo("finished", "done and delivered", fingerprint.hex(), None, details)
 
 

@@ -102,7 +102,7 @@ class KafkaSink(Sink):
     def place(cls, settings: Mapping[str, Any]) -> str:
         """Returns the topics, and where they are."""
         servers = config.KAFKA_BOOTSTRAP_SERVERS.of(settings)
-        where = ",".join(redacted_address(one.strip()) for one in servers)
+        where = ",".join(redacted_address(server.strip()) for server in servers)
         return f"topic {config.TOPIC_PREFIX.of(settings)}SITE (TOPIC_PREFIX) at {where}"
 
     async def send(self, batch: list[Record]) -> Mapping[int, Reason]:

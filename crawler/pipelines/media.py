@@ -174,16 +174,16 @@ class PageMediaPipeline:
     def _by_host(self, media: Iterable[Media]) -> dict[str, _HostFiles]:
         """Returns media by their host; those that won't be fetched get the reason instead."""
         by_host: dict[str, _HostFiles] = {}
-        for number, one in enumerate(media):
+        for number, file in enumerate(media):
             if number >= self._max_files:
-                one.error = "over-limit"
+                file.error = "over-limit"
                 continue
             try:
-                host = urls.host(urls.canonical(one.url))
+                host = urls.host(urls.canonical(file.url))
             except UrlError:
-                one.error = "bad-url"
+                file.error = "bad-url"
                 continue
-            by_host.setdefault(host, _HostFiles(host, [])).media.append(one)
+            by_host.setdefault(host, _HostFiles(host, [])).media.append(file)
         return by_host
 
     async def _fetch_on_turn(self, files: _HostFiles, visit: Visit) -> None:
@@ -196,8 +196,8 @@ class PageMediaPipeline:
             await visit.run(asyncio.sleep(files.due_s - _now()))
             lane = await self._worker.turns.acquire(files.host, visit)
         except (HostBackoffError, PageTimeoutError) as error:
-            for one in files.media:
-                one.error = one.error or outcome_of_error(error).reason
+            for missing in files.media:
+                missing.error = missing.error or outcome_of_error(error).reason
             files.tries += 1
             files.due_s = _now() + getattr(error, "wait_s", 0.0)
             return
@@ -217,23 +217,23 @@ class PageMediaPipeline:
             UnavailableError: As `_fetch_all`.
         """
         still_missing = []
-        for one in files.media:
+        for missing in files.media:
             try:
-                file = await self._file(one.url, visit, lane)
+                file = await self._file(missing.url, visit, lane)
             except UnavailableError:
                 raise
             except Exception as error:  # whatever a download raises has an outcome
                 outcome = outcome_of_error(error)
                 if outcome.operation == "release":
-                    raise UnavailableError(f"{one.url}: {outcome.reason}") from error
+                    raise UnavailableError(f"{missing.url}: {outcome.reason}") from error
                 if outcome == UNKNOWN_ERROR:
-                    logger.exception(log_events.MEDIA_ERROR, one.url)
+                    logger.exception(log_events.MEDIA_ERROR, missing.url)
                 if outcome.leaves_gap:
-                    still_missing.append(one)
-                one.error = outcome.reason
-                self._worker.events.publish(FetchFailed(files.host, f"media {outcome.reason}", one.url, str(error)))
+                    still_missing.append(missing)
+                missing.error = outcome.reason
+                self._worker.events.publish(FetchFailed(files.host, f"media {outcome.reason}", missing.url, str(error)))
             else:
-                one.path, one.sha256, one.bytes, one.error = file.path, file.sha256, file.bytes, None
+                missing.path, missing.sha256, missing.bytes, missing.error = file.path, file.sha256, file.bytes, None
         files.media = still_missing
         files.due_s = _now() + max(RETRY_PAUSE_SECONDS * 2**files.tries, lane.backoff_s)
         files.tries += 1
@@ -289,11 +289,11 @@ class PageMediaPipeline:
             try:
                 await self._persist(path, body)
             except Exception as error:  # a disk's, or whatever the library of another kind of store raises
-                said = getattr(error, "strerror", None) or type(error).__name__
-                self._worker.claiming.sink_down(STORE, said)
+                why = getattr(error, "strerror", None) or type(error).__name__
+                self._worker.claiming.sink_down(STORE, why)
                 if self._worker.life.stopping.is_set():
-                    raise UnavailableError(f"media store: {said}") from error
-                self._warn(log_events.MEDIA_STORE_DOWN, said)
+                    raise UnavailableError(f"media store: {why}") from error
+                self._warn(log_events.MEDIA_STORE_DOWN, why)
                 await asyncio.sleep(STORE_RETRY_SECONDS)
             else:
                 self._worker.claiming.sink_up(STORE)

@@ -154,8 +154,8 @@ class MongoSink(Sink):
             self._warn(log_events.MONGO_REFUSES_BATCH, len(writes), _words(error))
             raise SinkRejectedError("mongo", reasons.REFUSED_BY_MONGO) from None
         if failed:
-            said = _words_of(next(iter(failed.values())))
-            self._warn(log_events.MONGO_REFUSES_SOME, len(failed), len(writes), said)
+            words = _words_of(next(iter(failed.values())))
+            self._warn(log_events.MONGO_REFUSES_SOME, len(failed), len(writes), words)
         return refused | dict.fromkeys(failed, reasons.REFUSED_BY_MONGO)
 
     async def check_access(self) -> None:
@@ -228,11 +228,11 @@ class MongoSink(Sink):
 
 def refusal(error: PyMongoError) -> str:
     """Returns why Mongo refuses this client, and what to do; empty: it is away, or something else is wrong."""
-    said = _words(error)
+    words = _words(error)
     if isinstance(error, OperationFailure) and error.code == AUTHENTICATION_FAILED:
-        return f"it refuses the user or the password in MONGO_URL; its authSource may be another ({said})"
+        return f"it refuses the user or the password in MONGO_URL; its authSource may be another ({words})"
     if isinstance(error, OperationFailure) and error.code == UNAUTHORIZED and "requires authentication" in str(error):
-        return f"it asks for a user and a password, and MONGO_URL has none ({said})"
+        return f"it asks for a user and a password, and MONGO_URL has none ({words})"
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return "its certificate isn't trusted: tlsCAFile in MONGO_URL names who may sign"
     return ""

@@ -155,14 +155,14 @@ def chosen_classes(settings: BaseSettings) -> dict[str, type[Sink]]:
 
 def _sink_class(path: Any) -> type[Sink]:
     try:
-        found: Any = load_object(path)
+        loaded: Any = load_object(path)
     except (ImportError, NameError, ValueError, TypeError) as error:
         raise ConfigError("SINKS", path, f"the import path of a sink's class ({error})") from None
-    if not (isinstance(found, type) and issubclass(found, Sink)):
+    if not (isinstance(loaded, type) and issubclass(loaded, Sink)):
         raise ConfigError("SINKS", path, "a subclass of crawler.pipelines.sink.Sink")
-    if lacking := sorted(getattr(found, "__abstractmethods__", ())):
+    if lacking := sorted(getattr(loaded, "__abstractmethods__", ())):
         raise ConfigError("SINKS", path, f"a class that has {' and '.join(lacking)}, too, as sinks must")
-    return found
+    return loaded
 
 
 class SinkPipeline:
@@ -275,5 +275,5 @@ def message(item: Item | Also) -> bytes:
 
 def server_words(text: str) -> str:
     """Returns the beginning of a server's error, which names no value: all of it may fill pages, and hold an item."""
-    said = _BEFORE_VALUES.match(text)
-    return said[0].strip() if said else ""
+    beginning = _BEFORE_VALUES.match(text)
+    return beginning[0].strip() if beginning else ""

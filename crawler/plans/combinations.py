@@ -88,14 +88,14 @@ class _Builder:
         return result
 
     def _add(
-        self, found: dict[frozenset[str], Combination], candidates: Iterable[Combination]
+        self, combos: dict[frozenset[str], Combination], candidates: Iterable[Combination]
     ) -> dict[frozenset[str], Combination]:
         for words in candidates:
-            found.setdefault(frozenset(words), tuple(dict.fromkeys(words)))
+            combos.setdefault(frozenset(words), tuple(dict.fromkeys(words)))
             self._steps_left -= 1
-            if len(found) > self._limit or self._steps_left < 0:
-                raise TooManyError(len(found))
-        return found
+            if len(combos) > self._limit or self._steps_left < 0:
+                raise TooManyError(len(combos))
+        return combos
 
 
 def _of_class(words: KeywordClass) -> Iterator[Combination]:

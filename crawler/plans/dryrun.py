@@ -137,13 +137,13 @@ def _hours(pages: int, paces: Sequence[Politeness]) -> float:
 
 def _overlaps(combos: Sequence[Combination]) -> tuple[tuple[Overlap, ...], bool]:
     """Returns pairs of which one set of words, in any letter case, holds the other; and whether there may be more."""
-    found: list[Overlap] = []
+    overlaps: list[Overlap] = []
     for steps, overlap in enumerate(_pairs(combos)):
         if overlap:
-            found.append(overlap)
-        if len(found) > OVERLAPS_SHOWN or steps >= OVERLAP_STEPS:
-            return tuple(found[:OVERLAPS_SHOWN]), True
-    return tuple(found), False
+            overlaps.append(overlap)
+        if len(overlaps) > OVERLAPS_SHOWN or steps >= OVERLAP_STEPS:
+            return tuple(overlaps[:OVERLAPS_SHOWN]), True
+    return tuple(overlaps), False
 
 
 def _pairs(combos: Sequence[Combination]) -> Iterator[Overlap | None]:

@@ -73,7 +73,7 @@ class _Parser:
     """Reads tokens from left to right; each method reads one rule of the grammar above."""
 
     def __init__(self, text: str, classes: Collection[str]) -> None:
-        self._tokens = [(found[0], found.start() + 1) for found in _TOKEN.finditer(text)]
+        self._tokens = [(token[0], token.start() + 1) for token in _TOKEN.finditer(text)]
         self._next = 0
         self._end = len(text) + 1
         self._classes = classes

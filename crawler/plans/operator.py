@@ -191,8 +191,8 @@ class Operator:
                     raise PlanError(f"plan {record.name!r} has got new seeds on site {site!r} meanwhile; try again")
 
     async def _refuse_unfinished(self, record: PlanRecord) -> None:
-        accounts = [one for both in (await self.ledger(record.name)).values() for one in both.values()]
-        if left := sum(one.ready + one.executing for one in accounts):
+        accounts = [account for both in (await self.ledger(record.name)).values() for account in both.values()]
+        if left := sum(account.ready + account.executing for account in accounts):
             hint = (
                 "cancel it first" if record.state != "cancelled" else "workers still end what they hold, try again soon"
             )

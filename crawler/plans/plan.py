@@ -156,13 +156,13 @@ def described_sites(path: str, *, sites_dir: str = "") -> dict[str, tuple[Site, 
     document = yamlfile.read(path)
     file = yamlfile.validate(document, PlanFile)
     word = next((word for words in file.keywords.values() for word in (*words.required, *words.optional)), "")
-    found = {}
+    described = {}
     for index, use in enumerate(file.sites):
         with contextlib.suppress(InputError):
             site = _site(document, index, use, sites_dir, {})
             if site.search.description:
-                found[site.name] = (site, word)
-    return found
+                described[site.name] = (site, word)
+    return described
 
 
 def load(
@@ -268,22 +268,22 @@ def _filled(file: PlanFile) -> list[str]:
 def _count(document: YamlDocument, plan: Plan) -> None:
     """Refuses a plan without combinations or with too many nav seeds."""
     try:
-        found = len(plan.combinations())
+        number = len(plan.combinations())
     except TooManyError as error:
-        found = error.count
-    if not found:
+        number = error.count
+    if not number:
         named = ((name, plan.file.keywords[name]) for name in names_in(plan.expression))
         empty = ", ".join(name for name, words in named if not words.required and not words.optional)
         raise document.error(("match",), plan.file.match, f"at least one combination: {empty} has no words")
     lists = [site.name for site in plan.sites if site.is_list]
-    if lists and found > LIST_COMBINATIONS_MAX:
+    if lists and number > LIST_COMBINATIONS_MAX:
         expected = (
             f"at most {LIST_COMBINATIONS_MAX} combinations, in each of which the rows of {lists[0]} are looked for"
         )
-        raise document.error(("keywords",), f"{found} combinations", expected)
-    seeds = found * plan.seeds_per_combination
+        raise document.error(("keywords",), f"{number} combinations", expected)
+    seeds = number * plan.seeds_per_combination
     if seeds > plan.max_seeds:
-        value = f"{seeds} nav seeds ({found} combinations x {plan.seeds_per_combination} pages on all sites)"
+        value = f"{seeds} nav seeds ({number} combinations x {plan.seeds_per_combination} pages on all sites)"
         expected = f"at most {plan.max_seeds} (PLAN_MAX_SEEDS): fewer words or pages, or a smaller choose"
         raise document.error(("keywords",), value, expected)
 

@@ -177,5 +177,5 @@ def _day(text: str) -> date | None:
 
 
 def _seconds(schedule: str) -> int:
-    found = _SCHEDULE.fullmatch(schedule)
-    return int(found[1]) * _UNITS_S[found[2]] if found else 0
+    match = _SCHEDULE.fullmatch(schedule)
+    return int(match[1]) * _UNITS_S[match[2]] if match else 0

@@ -201,13 +201,13 @@ class Registry:
 
     async def told_version(self, name: str) -> int:
         """Returns the highest version of a plan that a partition knows, deleted or not; 0 where none knows it."""
-        told = [await self._redis.hget(keys.plan_states, name) for keys in self._partitions]
-        return max(as_count((raw or b"0").partition(b" ")[0]) or 0 for raw in told)
+        states = [await self._redis.hget(keys.plan_states, name) for keys in self._partitions]
+        return max(as_count((raw or b"0").partition(b" ")[0]) or 0 for raw in states)
 
     async def was_deleted(self, name: str) -> bool:
         """Returns whether a partition refuses the plan's seeds, since it was deleted lately."""
-        told = [await self._redis.hget(keys.plan_states, name) for keys in self._partitions]
-        return any((raw or b"").endswith(b" deleted") for raw in told)
+        states = [await self._redis.hget(keys.plan_states, name) for keys in self._partitions]
+        return any((raw or b"").endswith(b" deleted") for raw in states)
 
     async def site(self, name: str) -> Site:
         """Returns a site as it was last submitted, its selectors compiled.
@@ -292,8 +292,8 @@ class Registry:
         """Tells every partition in which frontiers all pages of a site are rendered, also when Redis is full."""
         for keys in self._partitions:
             for frontier in FRONTIERS:
-                told = [site.name, int(site.render.of(frontier).when == "always")]
-                while await run(self._redis, "render_site", keys.script_keys(frontier), told):
+                arguments = [site.name, int(site.render.of(frontier).when == "always")]
+                while await run(self._redis, "render_site", keys.script_keys(frontier), arguments):
                     pass
 
     async def _admit_site(self, site: Site, stored: Any, plan: str, *, replace: bool) -> None:
@@ -316,9 +316,9 @@ class Registry:
         if base == site.base:
             return
         users = [
-            one.name
-            for one in (await self.plans()).values()
-            if one.name != plan and one.state != "cancelled" and site.name in one.sites
+            record.name
+            for record in (await self.plans()).values()
+            if record.name != plan and record.state != "cancelled" and site.name in record.sites
         ]
         if users:
             here = f"{base} in plan {users[0]!r} and {site.base} in this one"

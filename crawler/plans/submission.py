@@ -64,7 +64,7 @@ async def submit(
     nav, content = SeedAdmin(queues["nav"]), SeedAdmin(queues["content"])
     if record.replacing:
         await nav.drop(
-            plan.name, lambda found: found.state != "failed" and found.seed.edition < record.edition, reasons.REPLACED
+            plan.name, lambda seed: seed.state != "failed" and seed.seed.edition < record.edition, reasons.REPLACED
         )
     for admin in (nav, content):
         await admin.resume(plan.name)
@@ -158,5 +158,5 @@ async def _move_deadline(record: PlanRecord, registry: Registry, nav: SeedAdmin,
         if now is not None and now.edition == record.edition:
             await nav.set_aside(record.name)
         else:
-            await nav.drop(record.name, lambda found: found.seed.edition == record.edition, reasons.REPLACED)
+            await nav.drop(record.name, lambda seed: seed.seed.edition == record.edition, reasons.REPLACED)
         raise

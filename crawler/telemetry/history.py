@@ -48,10 +48,14 @@ class Resolution(NamedTuple):
     seconds: int
     kept_seconds: int
 
+    def begin(self, at_s: int) -> int:
+        """Returns when the step of a moment begins."""
+        return at_s // self.seconds * self.seconds
+
     def begins(self, last_s: int, seconds: int) -> range:
         """Returns when the steps of a period begin, as `read` is asked for it."""
-        first = (last_s - min(seconds, self.kept_seconds)) // self.seconds * self.seconds
-        return range(first, last_s // self.seconds * self.seconds + 1, self.seconds)
+        first = self.begin(last_s - min(seconds, self.kept_seconds))
+        return range(first, self.begin(last_s) + 1, self.seconds)
 
 
 HOUR, DAY = 3_600, 86_400
@@ -72,10 +76,10 @@ def add(client: Any, keys: Keys, now_s: int, counts: Mapping[str, int]) -> None:
     others = {name: number for name, number in counts.items() if name not in by_site}
     for resolutions, some in ((RESOLUTIONS, others), (COARSE, by_site)):
         if some:
-            names = [keys.history(one.seconds, now_s // one.seconds * one.seconds) for one in resolutions]
-            kept = [one.kept_seconds + one.seconds for one in resolutions]
+            names = [keys.history(step.seconds, step.begin(now_s)) for step in resolutions]
+            lifetimes_s = [step.kept_seconds + step.seconds for step in resolutions]
             words = [word for pair in some.items() for word in pair]
-            run_text(client, ADD, [*names, keys.totals], *kept, 0, NAMES_MAX, *words)
+            run_text(client, ADD, [*names, keys.totals], *lifetimes_s, 0, NAMES_MAX, *words)
 
 
 async def totals(redis: Any, keys: Keys) -> dict[str, int]:

@@ -88,10 +88,10 @@ def add(client: Any, keys: Keys, now_s: int, hosts: Mapping[str, HostCounts]) ->
         now_s: By the partitions' clocks.
         hosts: Some hundred at most, for the time that Redis takes: `busiest`.
     """
-    names = [keys.host_history(one.seconds, now_s // one.seconds * one.seconds) for one in COARSE]
-    kept = [one.kept_seconds + one.seconds for one in COARSE]
+    names = [keys.host_history(step.seconds, step.begin(now_s)) for step in COARSE]
+    lifetimes_s = [step.kept_seconds + step.seconds for step in COARSE]
     words = [word for host, counts in hosts.items() for word in (host, *counts)]
-    run_text(client, ADD, names, *kept, HOSTS_MAX, *words)
+    run_text(client, ADD, names, *lifetimes_s, HOSTS_MAX, *words)
 
 
 async def read(redis: Any, keys: Keys, resolution: Resolution, *, last_s: int, seconds: int) -> dict[str, HostCounts]:
@@ -118,13 +118,13 @@ async def read_one(
 
     It costs a tenth of what `read` does; arguments are as there.
     """
-    found: HostCounts | None = None
+    counts_here: HostCounts | None = None
     beginning = b"\n%b " % host.encode()
     for step in await _steps(redis, keys, resolution, last_s, seconds):
         _before, mark, rest = (b"\n" + step).partition(beginning)
         if mark and (counts := _counts(rest.partition(b"\n")[0])):
-            found = (found or NOTHING) + counts
-    return found
+            counts_here = (counts_here or NOTHING) + counts
+    return counts_here
 
 
 async def _steps(redis: Any, keys: Keys, resolution: Resolution, last_s: int, seconds: int) -> list[bytes]:

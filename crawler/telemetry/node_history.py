@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.telemetry.history import Resolution
 
 STEPS = RESOLUTIONS[:2]  # older than two days, a node's load is nobody's business
-SAMPLES = sum(one.kept_seconds // one.seconds for one in STEPS)  # fewer than 512: Redis packs so small a hash
+SAMPLES = sum(step.kept_seconds // step.seconds for step in STEPS)  # fewer than 512: Redis packs so small a hash
 KEPT_SECONDS = STEPS[-1].kept_seconds
 PACKED = struct.Struct(">IHHHHHHH")  # below, with the step's beginning in minutes since the epoch before it
 PERCENT_SCALE = 100  # percents are kept with two digits behind the point
@@ -52,11 +52,11 @@ class NodeSample(NamedTuple):
     @classmethod
     def of(cls, reports: Iterable[Mapping[str, Any]]) -> NodeSample:
         """Returns the sample of a node whose workers report these figures."""
-        told = list(reports)
+        figures = list(reports)
 
         def numbers(name: str) -> list[float]:
-            found = (one.get(name) for one in told)
-            return [min(max(0, value), REPORTED_MAX) for value in found if isinstance(value, int | float)] or [0]
+            values = (report.get(name) for report in figures)
+            return [min(max(0, value), REPORTED_MAX) for value in values if isinstance(value, int | float)] or [0]
 
         return cls(
             memory_percent=max(numbers("memory_percent")),
@@ -79,7 +79,7 @@ def add(client: Any, keys: Keys, node: str, now_s: int, sample: NodeSample) -> N
     values = [*percents, *map(_bounded, sample[4:])]
     fields: list[Any] = []
     for resolution in STEPS:
-        begin_s = now_s // resolution.seconds * resolution.seconds
+        begin_s = resolution.begin(now_s)
         fields += (_field(resolution, begin_s), PACKED.pack(begin_s // 60, *values))
     even_when_full(client, keys.node_history(node), "HSET", *fields)
     client.expire(keys.node_history(node), KEPT_SECONDS)

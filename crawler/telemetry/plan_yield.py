@@ -57,8 +57,8 @@ class PlanYield:
 
     def rows(self) -> list[dict[str, Any]]:
         """Returns a row for each combination, then for each page of results."""
-        words = [{"words": words, "page": None, **asdict(one)} for words, one in self.combinations.items()]
-        return words + [{"words": "", "page": page, **asdict(one)} for page, one in self.pages.items()]
+        words = [{"words": words, "page": None, **asdict(brought)} for words, brought in self.combinations.items()]
+        return words + [{"words": "", "page": page, **asdict(brought)} for page, brought in self.pages.items()]
 
 
 def counts_of_search(seed: Seed, found: int, new: int) -> dict[str, int]:
@@ -94,12 +94,12 @@ async def read(redis: Any, keys: Keys, plan: str) -> PlanYield:
         if what not in Yield.__slots__:
             continue
         if isinstance(value, int):
-            one = pages.setdefault(value, Yield())
+            brought = pages.setdefault(value, Yield())
         elif isinstance(value, list):
-            one = combinations.setdefault(" + ".join(map(str, value)), Yield())
+            brought = combinations.setdefault(" + ".join(map(str, value)), Yield())
         else:
             continue
-        setattr(one, what, as_count(number) or 0)
+        setattr(brought, what, as_count(number) or 0)
     best = sorted(combinations.items(), key=lambda pair: (-pair[1].items, -pair[1].found, pair[0]))
     return PlanYield(dict(best), dict(sorted(pages.items())))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from crawler.base.models import Frontier
-    from crawler.frontier.seed_admin import Found, Progress
+    from crawler.frontier.seed_admin import Progress, UnfinishedSeed
     from crawler.monitor.gatherer import LatestFigures
     from crawler.monitor.web import WebRequest
     from crawler.plans.operator import Operator
@@ -45,7 +45,7 @@ class WantedFailures:
     host: str
     plan: str
 
-    def holds(self, failed: Found) -> bool:
+    def holds(self, failed: UnfinishedSeed) -> bool:
         """Returns whether a seed is wanted."""
         pairs = ((self.reason, failed.reason), (self.site, failed.seed.site), (self.host, failed.seed.host))
         return (not self.plan or self.plan in failed.plans) and all(wanted in ("", value) for wanted, value in pairs)
@@ -157,7 +157,7 @@ async def _some(web: WebRequest, wanted: WantedFailures, first: int) -> tuple[li
     return rows, first + LOOKED_AT_MAX
 
 
-def _row(found: Found, at_ms: float, frontier: Frontier) -> dict[str, Any]:
+def _row(found: UnfinishedSeed, at_ms: float, frontier: Frontier) -> dict[str, Any]:
     seed = found.seed
     return {
         "time": formats.at(at_ms),
