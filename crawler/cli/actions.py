@@ -67,6 +67,8 @@ class Action:
 class ActionCommand(HeadroomCommand):
     """A command of several actions. The action `show` is the method `do_show(args, opts)`, plain or async.
 
+    Such a method raises what `execute` does.
+
     Attributes:
         actions: By name.
         default_action: What the command does without a word; empty: nothing.
@@ -118,12 +120,7 @@ class ActionCommand(HeadroomCommand):
         return self.act(name, rest, opts)
 
     def act(self, name: str, args: list[str], opts: argparse.Namespace) -> Coroutine[Any, Any, None] | None:
-        """Does one action, by the method of its name; a subclass may do several by one method.
-
-        Raises:
-            HeadroomError: It failed.
-            UsageError: The words or options don't go together.
-        """
+        """Does one action, by the method of its name; a subclass may do several by one method."""
         work: Coroutine[Any, Any, None] | None = getattr(self, f"do_{name}")(args, opts)
         return work
 

@@ -155,9 +155,6 @@ async def host_status(operator: Operator, settings: Mapping[str, Any], host: str
     Args:
         settings: Name this crawler in robots.txt.
         host: As `crawler.base.urls.host` returns it.
-
-    Raises:
-        redis.exceptions.RedisError: Redis is away.
     """
     keys = operator.keys.partition(partition_of(host, operator.partitions))
     answer = await scripts.run(operator.redis, "look_at_host", keys.script_keys("nav"), [host])

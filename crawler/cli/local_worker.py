@@ -75,11 +75,7 @@ class LocalDownloader:
             request = answer
 
     async def download_hop(self, request: Request) -> Response | Request:
-        """Returns the answer to a request, or the request that a middleware puts in its place, such as a redirect.
-
-        Raises:
-            Exception: As `download_async`.
-        """
+        """Returns the answer to a request, or the request that a middleware puts in its place, such as a redirect."""
         answer = await self.middleware.download_async(self._handlers.download_request_async, request)
         if isinstance(answer, Response) and answer.request is None:
             answer.request = request
@@ -94,9 +90,6 @@ async def local_crawler(settings: Settings, sites: Iterable[Site], delay_s: floa
         settings: The project's.
         sites: Those whose pages are asked for.
         delay_s: Seconds between two starts of requests to a host, if its robots.txt asks for no more.
-
-    Raises:
-        ConfigError: A setting has a value that it can't have.
     """
     crawler = Crawler(LocalSpider, settings)
     crawler.stats = DummyStatsCollector(crawler)
@@ -131,9 +124,5 @@ class _NoConnection(Connection):
     """A connection to no Redis."""
 
     async def connect(self) -> None:
-        """Fails at once.
-
-        Raises:
-            redis.exceptions.ConnectionError: Always.
-        """
+        """Fails at once."""
         raise RedisConnectionError("this command works without Redis")

@@ -128,22 +128,14 @@ class PageBrowser:
                 shown["is_plain"] = page_json.is_alike(plain.body, json.body)
 
     async def all_of(self, page: Fetched, wish: Wish) -> Fetched:
-        """Returns a page as the browser has rendered it, with all JSON that it loaded, whoever may read that.
-
-        Raises:
-            HeadroomError: There is no browser, or the page can't be rendered.
-        """
+        """Returns a page as the browser has rendered it, with all JSON that it loaded, whoever may read that."""
         rendered, _ = await self._rendered(page, replace(wish, wants_json=lambda _url: True))
         return _page(page, rendered, reads_loaded=True)
 
     async def _rendered(
         self, page: Fetched, wish: Wish, *, has_sockets: bool = False
     ) -> tuple[Rendered, dict[str, str]]:
-        """Returns a rendered page, and what it didn't get, with the reason.
-
-        Raises:
-            HeadroomError: As `render`.
-        """
+        """Returns a rendered page, and what it didn't get, with the reason."""
         renderer = self._renderer = self._renderer or _renderer(self._settings)
         async with self._fetcher.requests_of(page) as requests:
             fetch = _NotingFetch(requests, self._fetcher)
@@ -174,11 +166,7 @@ def _page(page: Fetched, rendered: Rendered, *, reads_loaded: bool) -> Fetched:
 
 
 def _renderer(settings: Settings) -> Renderer:
-    """Returns what starts a browser for its first page.
-
-    Raises:
-        UnavailableError: There is none; the message says what is missing.
-    """
+    """Returns what starts a browser for its first page."""
     if why := why_no_browser(config.BROWSER_PATH.of(settings)):
         raise UnavailableError(why)
     from crawler.render.renderer import Renderer  # which imports what may be missing

@@ -111,9 +111,6 @@ class PageFetcher:
 
         Args:
             renders: A browser renders the page, though a crawl might not have it rendered.
-
-        Raises:
-            HeadroomError: As `page`.
         """
         address = canonical(url, routes=renders or self._site.has_routes("content"))
         page = self._checked(await self._get(self._seed(address, "content")), self._site.results.empty_status)
@@ -144,11 +141,7 @@ class PageFetcher:
         return await self._get(replace(seed, method="POST" if body else "GET", body=body), content_type)
 
     async def joined_page(self, url: str, page: Fetched) -> Fetched:
-        """Returns a page that is joined to another one, as the visit of that one fetches it.
-
-        Raises:
-            HeadroomError: As `page`.
-        """
+        """Returns a page that is joined to another one, as the visit of that one fetches it."""
         async with self._visit(self._seed(page.url, "content")) as visit:
             visit.deadline.start(config.PAGE_SECONDS.of(self._crawler.settings))
             lane = visit.lane if host(url) == visit.lane.host else None
@@ -223,11 +216,7 @@ class PageFetcher:
         return Seed(url, PLAN, self._site.name, frontier)
 
     async def _get(self, seed: Seed, content_type: str = "") -> Fetched:
-        """Returns what is at a seed, or where it redirects to: on another host, that is a new seed.
-
-        Raises:
-            HeadroomError: As `get`.
-        """
+        """Returns what is at a seed, or where it redirects to: on another host, that is a new seed."""
         while True:
             async with self._visit(seed) as visit:
                 visit.deadline.start(config.PAGE_SECONDS.of(self._crawler.settings))
@@ -269,11 +258,7 @@ class PageFetcher:
             turns.release(lane)
 
     async def _answer(self, request: Request) -> Response:
-        """Returns the answer to a request of a visit, or to where it redirects to on the same host.
-
-        Raises:
-            HeadroomError: As `get`.
-        """
+        """Returns the answer to a request of a visit, or to where it redirects to on the same host."""
         while True:
             try:
                 answer = await self._downloader.download_hop(request)
@@ -288,9 +273,6 @@ class PageFetcher:
 
         Args:
             statuses: Those that count as a page's, though they say that there is none.
-
-        Raises:
-            UnavailableError: It is none by its status.
         """
         if outcome_of_status(page.status) is not None and page.status not in statuses:
             raise UnavailableError(f"{page.url} answered {page.status}")

@@ -11,7 +11,6 @@ import re
 from dataclasses import fields
 from functools import cached_property
 from importlib import resources
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -196,9 +195,10 @@ def _mapping(about: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _settings() -> Iterator[str]:
-    for section, in_section in groupby(config.ALL, lambda setting: setting.section):
-        yield f"\n## {section}\n\n| setting | default | values | |\n|---|---|---|---|\n"
-        yield from map(_setting_row, in_section)
+    for setting in config.ALL:
+        if section := config.SECTIONS.get(setting.name):
+            yield f"\n## {section}\n\n| setting | default | values | |\n|---|---|---|---|\n"
+        yield _setting_row(setting)
 
 
 def _setting_row(setting: Setting[Any]) -> str:

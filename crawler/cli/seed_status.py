@@ -51,11 +51,7 @@ async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:
 
 
 def _search_pages_at(url: str, record: PlanRecord, sites: Mapping[str, Site]) -> list[Seed]:
-    """Returns the first search pages that a plan's definition has with this URL.
-
-    Raises:
-        InputError: The definition is damaged.
-    """
+    """Returns the first search pages that a plan's definition has with this URL."""
     seeds = Plan.from_definition(record.definition, sites).search_pages(record.edition)
     return list(islice((seed for seed in seeds if seed.url == url), SEARCH_PAGES_MAX))
 

@@ -115,12 +115,7 @@ class _Reader:
             yield cls(site, settings, fetcher, browser)
 
     async def as_crawled(self, page: Fetched, words: str) -> dict[str, Any]:
-        """Returns what is read on a page that has come: rendered, where a crawl would have it rendered.
-
-        Raises:
-            ExtractError: Nothing is read there, as it came.
-            HeadroomError: It can't be rendered.
-        """
+        """Returns what is read on a page that has come: rendered, where a crawl would have it rendered."""
         when = self.site.render.content.when
         lacked = ""
         if when == "auto":
@@ -134,9 +129,6 @@ class _Reader:
 
         Args:
             tries_plain: As of `PageBrowser.render`.
-
-        Raises:
-            HeadroomError: It can't be rendered.
         """
         render = self.site.render
         rendering = render.results if render.content.when == "never" else render.content
@@ -159,9 +151,6 @@ class _Reader:
         """Returns what is read on a page: the results that it has, the fields, and the links that are followed.
 
         The fields are with those of further requests for the same item (`content.joined`), which are made.
-
-        Raises:
-            ExtractError: Nothing is read there.
         """
         site = self.site
         shown = {

@@ -54,11 +54,7 @@ class _TellingVisitor:
         return await self._fetcher.get(url, body=body, content_type=content_type)
 
     async def render(self, page: Fetched, why: str) -> Fetched | None:
-        """Returns a page as a browser shows it; None: there is none here, or enough were rendered.
-
-        Raises:
-            HeadroomError: It can't be rendered.
-        """
+        """Returns a page as a browser shows it; None: there is none here, or enough were rendered."""
         if self._browser is None or self._rendered == RENDERED_MAX:
             return None
         self._rendered += 1

@@ -63,12 +63,7 @@ class SearchTrial:
         self._seen: dict[str, int] = {}  # results, with the number of the first page that was seen to have them
 
     async def first_page(self) -> Tried:
-        """Returns the first page.
-
-        Raises:
-            ExtractError: It isn't one of results.
-            HeadroomError: The site can't be searched so, or the page can't be had.
-        """
+        """Returns the first page."""
         tried = await self._try(self._target(1))
         if tried.links is None:
             raise ExtractError(reasons.NOT_RESULTS, f"{tried.page.url}, status {tried.page.status}: {tried.says}")
@@ -79,9 +74,6 @@ class SearchTrial:
 
         Args:
             first: The first page.
-
-        Raises:
-            HeadroomError: A page can't be had.
         """
         paging = self._site.search.paging
         if paging is None:
@@ -163,12 +155,7 @@ class SearchTrial:
         return Tried(target, page, links, says)
 
     async def _read(self, page: Fetched, target: SearchTarget) -> tuple[Fetched, Links]:
-        """Returns a page's results, and the page itself: rendered where a crawl would have it rendered.
-
-        Raises:
-            ExtractError: It isn't one of results.
-            HeadroomError: It can't be rendered.
-        """
+        """Returns a page's results, and the page itself: rendered where a crawl would have it rendered."""
 
         def links(page: Fetched) -> Links:
             return extract.links(

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_start(settings: BaseSettings) -> None:
-    """Returns when a spider can start that runs with these settings, which `update_settings` has changed.
-
-    Raises:
-        HeadroomError: It can't.
-    """
+    """Returns when a spider can start that runs with these settings, which `update_settings` has changed."""
     for line in misspelt_names():
         print("warning:", line, file=sys.stderr)
     _check_settings(settings)
@@ -36,9 +32,6 @@ def _check_settings(settings: BaseSettings) -> None:
     """Reads the settings as the worker, the download handler and the sinks will read them, against one another, too.
 
     Scrapy only logs it when a download handler can't be built, and would then fail every page.
-
-    Raises:
-        ConfigError: A setting has a value that it can't have.
     """
     from crawler.download.curl_options import CurlOptions
     from crawler.pipelines.batch import BatchConfig
@@ -61,9 +54,6 @@ def _refuse_relative_folders(settings: BaseSettings) -> None:
     """Refuses relative folders for items and media where the process runs in no project's folder.
 
     A daemon such as scrapyd starts its jobs in a folder of its own: what they deliver would lie there by accident.
-
-    Raises:
-        ConfigError: ITEMS_DIR or FILES_STORE is relative.
     """
     has_files = "files" in config.ITEM_SINKS.of(settings)
     for setting in (*[config.ITEMS_DIR] * has_files, config.FILES_STORE):
@@ -110,11 +100,7 @@ async def _connect_to_redis(settings: Mapping[str, Any]) -> None:
 
 
 async def _check_sinks(settings: BaseSettings) -> None:
-    """Asks the servers of the chosen sinks whether they let this client in.
-
-    Raises:
-        AccessError: One doesn't.
-    """
+    """Asks the servers of the chosen sinks whether they let this client in."""
     from crawler.pipelines.sink import chosen_sinks
 
     sinks = chosen_sinks(settings).values()

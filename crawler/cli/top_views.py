@@ -64,11 +64,7 @@ class View:
 
 
 async def read_moment(operator: Operator) -> Moment:
-    """Returns the figures of now.
-
-    Raises:
-        redis.exceptions.RedisError: Redis is away.
-    """
+    """Returns the figures of now."""
     now_s = await operator.registry.now_ms() // 1000
     resolution, seconds = PERIODS["hour"]
     place: dict[str, Any] = {"redis": operator.redis, "keys": operator.keys, "resolution": resolution}

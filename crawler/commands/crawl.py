@@ -31,11 +31,7 @@ class Command(SpiderCommand, ScrapyCrawl):
     """Runs a spider. A spider of the frontier that can't start ends with one line on stderr and exit status 1."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Reads the options, then checks that the spider can start. Nothing runs yet, not even the log.
-
-        Raises:
-            SystemExit: The spider can't start.
-        """
+        """Reads the options, then checks that the spider can start. Nothing runs yet, not even the log."""
         super().process_options(args, opts)
         if not inside_project():
             raise UsageError("scrapy crawl runs a spider of a project, and here is none", print_help=False)
@@ -57,11 +53,7 @@ class Command(SpiderCommand, ScrapyCrawl):
             self.run_to_end(args[0], opts)
 
     def _frontier_settings(self, args: list[str]) -> BaseSettings | None:
-        """Returns the settings that the spider will run with; None for a spider that doesn't use the frontier.
-
-        Raises:
-            HeadroomError: There is no such spider.
-        """
+        """Returns the settings that the spider will run with; None for a spider that doesn't use the frontier."""
         assert self.settings is not None  # set before a command's options are read
         if len(args) != 1 or not addon.is_switched_on(self.settings):
             return None

@@ -40,12 +40,7 @@ class Command(HeadroomCommand):
         )
 
     async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Makes the checks.
-
-        Raises:
-            HeadroomError: Something loses data, keeps the crawl from running, or fell silent.
-            UsageError: An argument is given.
-        """
+        """Makes the checks."""
         from crawler.doctor.checks import GROUPS
         from crawler.doctor.examination import examine
         from crawler.doctor.finding import State

@@ -68,11 +68,7 @@ class Command(ActionCommand):
     }
 
     async def do_list(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002 -- of every action
-        """Shows the busiest hosts, and the orders.
-
-        Raises:
-            HeadroomError: Redis can't be reached.
-        """
+        """Shows the busiest hosts, and the orders."""
         from crawler.cluster.host_rows import host_rows
 
         async with self.connect() as operator:
@@ -80,11 +76,7 @@ class Command(ActionCommand):
         print_answer(opts, {"hosts": rows}, _print_hosts)
 
     async def do_show(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Shows one host.
-
-        Raises:
-            HeadroomError: Redis can't be reached, or the name can't be a host's.
-        """
+        """Shows one host."""
         from crawler.cli.host_status import host_status, print_host
         from crawler.cluster.host_steering import host_named
 
@@ -94,11 +86,7 @@ class Command(ActionCommand):
         print_answer(opts, status.as_json(), lambda _answer: print_host(status))
 
     async def do_slow(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Slows hosts down.
-
-        Raises:
-            UsageError: No delay is given.
-        """
+        """Slows hosts down."""
         from crawler.cluster.host_steering import slow
 
         if opts.delay is None:

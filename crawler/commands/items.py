@@ -58,11 +58,7 @@ class Command(ActionCommand):
     default_action = "where"
 
     def do_where(self, _args: list[str], opts: argparse.Namespace) -> None:
-        """Shows where items and media land.
-
-        Raises:
-            ConfigError: A setting that says where can't be used.
-        """
+        """Shows where items and media land."""
         from crawler.pipelines.media import media_place
         from crawler.pipelines.sink import chosen_classes
 
@@ -80,12 +76,7 @@ class Command(ActionCommand):
         print_json(also_schema() if opts.also else item_schema())
 
     def do_tail(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Prints the items of a site's topic.
-
-        Raises:
-            UsageError: The name can't be a site's, or --count is less than 1.
-            UnavailableError: Kafka can't be reached, or refuses.
-        """
+        """Prints the items of a site's topic."""
         from kafka.errors import KafkaError
 
         from crawler.base.item import is_site_name

@@ -53,13 +53,7 @@ class Command(HeadroomCommand):
         )
 
     async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Shows the ledger.
-
-        Raises:
-            FrontierError: It doesn't reconcile.
-            HeadroomError: There is no such plan, the file of `--since` is no ledger, or Redis can't be reached.
-            UsageError: More than one plan is named, or `--since` is beside something that it doesn't go with.
-        """
+        """Shows the ledger."""
         from crawler.cli.ledger_changes import changes, print_changes, saved_ledger
         from crawler.cli.ledger_table import ledger_as_json, print_ledger
 

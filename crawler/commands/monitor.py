@@ -64,11 +64,7 @@ class Command(ActionCommand):
     }  # fmt: skip
 
     async def do_serve(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002 -- of every action
-        """Serves the monitor.
-
-        Raises:
-            HeadroomError: It can't listen there, nobody may use it yet, or a package is missing.
-        """
+        """Serves the monitor."""
         users = _user_file(self.values)
         from crawler.monitor.server import Listening, serve
 
@@ -83,12 +79,7 @@ class Command(ActionCommand):
         await serve(self.values, users, listening, lambda address: print("the monitor is at", address, flush=True))
 
     def do_user(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Adds, lists or removes users.
-
-        Raises:
-            HeadroomError: It can't be done.
-            UsageError: The words are wrong.
-        """
+        """Adds, lists or removes users."""
         action, *names = args
         if action not in USER_ACTIONS:
             raise UsageError(f"monitor user {shown(action)}: {existing(action, USER_ACTIONS, 'expected')}")
@@ -104,11 +95,7 @@ class Command(ActionCommand):
 
 
 def _user_file(settings: Mapping[str, object]) -> UserFile:
-    """Returns the file of users.
-
-    Raises:
-        HeadroomError: The extra isn't installed.
-    """
+    """Returns the file of users."""
     try:
         import argon2  # noqa: F401 -- of the extra's packages, each of which may be missing
         import jinja2  # noqa: F401
@@ -122,11 +109,7 @@ def _user_file(settings: Mapping[str, object]) -> UserFile:
 
 
 def _password() -> str:
-    """Returns a password: asked for twice at a terminal, else a line of stdin.
-
-    Raises:
-        HeadroomError: It was written differently the second time.
-    """
+    """Returns a password: asked for twice at a terminal, else a line of stdin."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\n")
     password = getpass.getpass("password: ")

@@ -83,11 +83,7 @@ class Command(ActionCommand):
     }
 
     async def do_list(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002 -- of every action
-        """Shows the workers and the orders.
-
-        Raises:
-            HeadroomError: Redis can't be reached.
-        """
+        """Shows the workers and the orders."""
         from crawler.cluster.workers import read_workers
         from crawler.frontier.node_orders import NodeOrders
 
@@ -104,11 +100,7 @@ class Command(ActionCommand):
         return self._order(name, args, opts, CHANGES[name]) if name in CHANGES else super().act(name, args, opts)
 
     async def do_set(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Changes limits.
-
-        Raises:
-            UsageError: No limit is given, or one can't be.
-        """
+        """Changes limits."""
         from crawler.cluster.steering import limits
 
         given = {option: getattr(opts, option.removeprefix("--").replace("-", "_")) for option in LIMITS}

@@ -86,13 +86,7 @@ class Command(ActionCommand):
     summary = f"Plans: {', '.join(actions)}"
 
     async def read(self, path: str) -> Plan:
-        """Returns the plan in a file; what it says of sites whose search is described elsewhere is read there.
-
-        Raises:
-            HeadroomError: Such a description can't be had, or says nothing that a site file can.
-            InputError: The file holds no plan, or one with more nav seeds than PLAN_MAX_SEEDS.
-            ConfigError: A setting has a value that it can't have.
-        """
+        """Returns the plan in a file; what it says of sites whose search is described elsewhere is read there."""
         from crawler import config, plans
         from crawler.cli import site_proposal
 

@@ -92,12 +92,7 @@ class Command(ActionCommand):
     summary = f"Single pages: {', '.join(actions)}"
 
     async def do_list(self, _args: list[str], opts: argparse.Namespace) -> None:
-        """Shows seeds that aren't finished.
-
-        Raises:
-            HeadroomError: There is no such plan, or no seed has such a site or reason.
-            UsageError: The limit is none.
-        """
+        """Shows seeds that aren't finished."""
         if opts.limit < 1:
             raise UsageError("--limit is at least 1")
         async with self.connect() as operator:
@@ -122,14 +117,7 @@ class Command(ActionCommand):
         print_answer(opts, {"seeds": rows, "more": more}, _print_seeds)
 
     async def do_show(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Shows where a page is and why it isn't done.
-
-        Raises:
-            UrlError: The argument is no URL.
-            PlanError: There is no plan of the name that `--plan` gives.
-            HeadroomError: `--frontier nav` asks for search pages alone, and no plan has such a one; or no seed is of
-                the site that `--site` gives.
-        """
+        """Shows where a page is and why it isn't done."""
         from crawler.base import urls
         from crawler.cli.seed_status import (
             content_statuses,
@@ -277,12 +265,7 @@ async def _choose(operator: Operator, opts: argparse.Namespace, limit: int) -> l
 
 
 async def _refuse_unknown_names(operator: Operator, opts: argparse.Namespace) -> None:
-    """Refuses what is most likely a misspelt `--plan`, `--site` or `--reason`, when they chose no seed.
-
-    Raises:
-        PlanError: There is no such plan.
-        HeadroomError: No seed is of such a site, or none has failed for such a reason and the crawler gives none such.
-    """
+    """Refuses what is most likely a misspelt `--plan`, `--site` or `--reason`, when they chose no seed."""
     if opts.plan:
         await operator.ledger_of(opts.plan)
     accounts = await operator.ledger()
@@ -294,11 +277,7 @@ async def _refuse_unknown_names(operator: Operator, opts: argparse.Namespace) ->
 
 
 async def _refuse_unknown_site(operator: Operator, site: str | None) -> None:
-    """Refuses a site that no seed is of; None: there is nothing to refuse.
-
-    Raises:
-        HeadroomError: There is no seed of that site.
-    """
+    """Refuses a site that no seed is of; None: there is nothing to refuse."""
     sites = {name for _plan, name in await operator.ledger()}
     if site is not None and site not in sites:
         raise HeadroomError(f"no seeds of a site {shown(site)}; {existing(site, sites, 'sites that have some')}")

@@ -27,11 +27,7 @@ EXAMPLE_BASE = "https://example.org"  # stands for the base of a kind of site, w
 
 
 def _seconds(text: str) -> float:
-    """Returns the seconds that an option says.
-
-    Raises:
-        ArgumentTypeError: It is no number, or `nan` or `inf`, for which nothing can wait.
-    """
+    """Returns the seconds that an option says."""
     try:
         seconds = float(text)
     except ValueError:
@@ -173,12 +169,7 @@ class Command(ActionCommand):
             raise HeadroomError(why)
 
     async def do_new(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Proposes a site file: on stdout, or in a file.
-
-        Raises:
-            HeadroomError: The site can't be had or read, the name is none, or there is such a file already.
-            UsageError: The word is none.
-        """
+        """Proposes a site file: on stdout, or in a file."""
         from crawler.base.errors import HeadroomError, shown
         from crawler.base.item import is_site_name
         from crawler.cli import site_proposal
@@ -204,11 +195,7 @@ class Command(ActionCommand):
             print(answer["file"], end="")
 
     async def do_verdicts(self, _args: list[str], opts: argparse.Namespace) -> None:
-        """Shows the verdicts of sites whose `render` is `auto`.
-
-        Raises:
-            HeadroomError: Redis can't be reached.
-        """
+        """Shows the verdicts of sites whose `render` is `auto`."""
         from crawler.frontier.render_verdicts import RenderVerdicts
 
         async with self.connect() as operator:
@@ -219,11 +206,7 @@ class Command(ActionCommand):
         print_answer(opts, {"verdicts": shown}, _print_verdicts)
 
     async def do_explore(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Explores a page by clicks.
-
-        Raises:
-            HeadroomError: There is no such site, or the page can't be had or rendered.
-        """
+        """Explores a page by clicks."""
         from crawler.cli.page_browser import explore
         from crawler.render.exploration import ExplorationLimits
 
@@ -267,9 +250,6 @@ def _words(text: str | None, expected: str) -> list[str]:
     Args:
         text: The argument; None: it isn't there.
         expected: What the message says of one that is blank.
-
-    Raises:
-        UsageError: The argument is there, but has no word.
     """
     from scrapy.exceptions import UsageError
 

@@ -59,12 +59,7 @@ class Command(HeadroomCommand):
         )
 
     async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Shows the counts.
-
-        Raises:
-            HeadroomError: Redis can't be reached.
-            UsageError: There is an argument.
-        """
+        """Shows the counts."""
         if args:
             raise UsageError("scrapy stats takes no arguments")
         if opts.metrics:

@@ -44,12 +44,7 @@ class Command(HeadroomCommand):
         parser.add_argument("--once", action="store_true", help="print the view and end")
 
     async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Shows the views.
-
-        Raises:
-            HeadroomError: Redis can't be reached at first, or refuses this client.
-            UsageError: There is an argument.
-        """
+        """Shows the views."""
         from crawler.cli.top_views import print_moment, read_moment
 
         if args:
@@ -81,11 +76,7 @@ class _Watch:
         self._live: Live | None = None
 
     async def run(self) -> None:
-        """Shows the views until somebody quits.
-
-        Raises:
-            HeadroomError: Redis refuses this client by now.
-        """
+        """Shows the views until somebody quits."""
         from rich.console import Console
         from rich.live import Live
 

@@ -37,14 +37,6 @@ from crawler.config.setting import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SERVERS = "Servers"
-CRAWL = "What is crawled"
-FRONTIER = "The frontier"
-POLITENESS = "Politeness"
-HEADROOM = "Headroom"
-RENDERING = "Pages that need a browser"
-DELIVERY = "Delivery"
-DOWNLOAD = "The process and its downloads"
 MAX_BYTES = 1 << 40  # more than any disk has for one answer
 
 # -- Servers --------------------------------------------------------------------------------------------------------
@@ -52,30 +44,25 @@ MAX_BYTES = 1 << 40  # more than any disk has for one answer
 REDIS_URL: Final = Address(
     "REDIS_URL",
     "redis://127.0.0.1:6379/0",
-    SERVERS,
     "`redis://USER:PASSWORD@HOST:PORT/DATABASE`; `rediss://` is TLS. Its query may hold options of redis-py, such as "
     "`ssl_ca_certs`, `ssl_certfile` and `ssl_keyfile`. Commas part several addresses of a cluster, or of sentinels.",
     schemes=("redis", "rediss", "unix"),
     secret=True,
 )
-REDIS_CLUSTER: Final = Flag(
-    "REDIS_CLUSTER", default=False, section=SERVERS, why="On: REDIS_URL names nodes of a Redis Cluster."
-)
+REDIS_CLUSTER: Final = Flag("REDIS_CLUSTER", default=False, why="On: REDIS_URL names nodes of a Redis Cluster.")
 REDIS_SENTINEL: Final = Line(
     "REDIS_SENTINEL",
     "",
-    SERVERS,
     "The name under which sentinels know the primary: REDIS_URL then names the sentinels, with the primary's user, "
     "password and database. Empty: there are none.",
 )
-REDIS_SENTINEL_USERNAME: Final = Line("REDIS_SENTINEL_USERNAME", "", SERVERS, "The sentinels' own user.")
+REDIS_SENTINEL_USERNAME: Final = Line("REDIS_SENTINEL_USERNAME", "", "The sentinels' own user.")
 REDIS_SENTINEL_PASSWORD: Final = Line(
-    "REDIS_SENTINEL_PASSWORD", "", SERVERS, "The sentinels' own password, where they ask for one.", secret=True
+    "REDIS_SENTINEL_PASSWORD", "", "The sentinels' own password, where they ask for one.", secret=True
 )
 REDIS_PARAMS: Final = Options(
     "REDIS_PARAMS",
     {},
-    SERVERS,
     "Further options of the client, which win over those of REDIS_URL.",
     form="keyword arguments of redis.Redis",
     secret=True,
@@ -84,16 +71,14 @@ REDIS_PARAMS: Final = Options(
 REDIS_HOST: Final = Line(
     "REDIS_HOST",
     "",
-    SERVERS,
     "With REDIS_PORT and REDIS_DB the address of Redis, where nobody says REDIS_URL and somebody one of these three.",
     owner="scrapy-redis",
 )
-REDIS_PORT: Final = Whole("REDIS_PORT", 6_379, SERVERS, "See REDIS_HOST.", low=1, high=65_535, owner="scrapy-redis")
-REDIS_DB: Final = Whole("REDIS_DB", 0, SERVERS, "See REDIS_HOST.", low=0, high=1_000_000, owner="scrapy-redis")
+REDIS_PORT: Final = Whole("REDIS_PORT", 6_379, "See REDIS_HOST.", low=1, high=65_535, owner="scrapy-redis")
+REDIS_DB: Final = Whole("REDIS_DB", 0, "See REDIS_HOST.", low=0, high=1_000_000, owner="scrapy-redis")
 CONNECT_SECONDS: Final = Number(
     "CONNECT_SECONDS",
     30,
-    SERVERS,
     "How long a worker looks for Redis at its start before it gives up with exit status 1; a restart of a server takes "
     "less. A Redis that refuses it (a wrong password, a missing right) ends it at once.",
     unit="s",
@@ -101,17 +86,11 @@ CONNECT_SECONDS: Final = Number(
     high=3_600,
 )
 KAFKA_BOOTSTRAP_SERVERS: Final = Words(
-    "KAFKA_BOOTSTRAP_SERVERS",
-    ("127.0.0.1:9092",),
-    SERVERS,
-    "Brokers that are asked for all others.",
-    each="host:port",
-    least=1,
+    "KAFKA_BOOTSTRAP_SERVERS", ("127.0.0.1:9092",), "Brokers that are asked for all others.", each="host:port", least=1
 )
 KAFKA_TOO_LARGE: Final = Choice(
     "KAFKA_TOO_LARGE",
     "cut",
-    SERVERS,
     "What becomes of an item that is larger than Kafka takes (1 MiB, or the topic's `max.message.bytes`): `cut` "
     "delivers it with fewer comments and a shorter text, and its `truncated` says so; `reference` does so, and its "
     "`whole` says where all of it is: in MongoDB, where that is among ITEM_SINKS, else in FILES_STORE, which must be a "
@@ -121,38 +100,30 @@ KAFKA_TOO_LARGE: Final = Choice(
 KAFKA_SECURITY_PROTOCOL: Final = Choice(
     "KAFKA_SECURITY_PROTOCOL",
     "PLAINTEXT",
-    SERVERS,
     "Whether the brokers speak TLS (SSL), and whether they want a name and a password (SASL).",
     choices=("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
 )
 KAFKA_SASL_MECHANISM: Final = Choice(
     "KAFKA_SASL_MECHANISM",
     "",
-    SERVERS,
     "How name and password are sent; needed by SASL_PLAINTEXT and SASL_SSL.",
     choices=("", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),  # those for which a name and a password are enough
 )
-KAFKA_SASL_USERNAME: Final = Line("KAFKA_SASL_USERNAME", "", SERVERS, "The name.")
-KAFKA_SASL_PASSWORD: Final = Line("KAFKA_SASL_PASSWORD", "", SERVERS, "The password.", secret=True)
+KAFKA_SASL_USERNAME: Final = Line("KAFKA_SASL_USERNAME", "", "The name.")
+KAFKA_SASL_PASSWORD: Final = Line("KAFKA_SASL_PASSWORD", "", "The password.", secret=True)
 KAFKA_SSL_CAFILE: Final = Location(
     "KAFKA_SSL_CAFILE",
     "",
-    SERVERS,
     "Certificates of the authorities that vouch for the brokers, as PEM; empty: the system's.",
     form="a file",
 )
 KAFKA_SSL_CERTFILE: Final = Location(
-    "KAFKA_SSL_CERTFILE",
-    "",
-    SERVERS,
-    "A certificate of one's own, as PEM, for brokers that ask for one.",
-    form="a file",
+    "KAFKA_SSL_CERTFILE", "", "A certificate of one's own, as PEM, for brokers that ask for one.", form="a file"
 )
-KAFKA_SSL_KEYFILE: Final = Location("KAFKA_SSL_KEYFILE", "", SERVERS, "The key of that certificate.", form="a file")
+KAFKA_SSL_KEYFILE: Final = Location("KAFKA_SSL_KEYFILE", "", "The key of that certificate.", form="a file")
 MONGO_URL: Final = Address(
     "MONGO_URL",
     "mongodb://127.0.0.1:27017",
-    SERVERS,
     "`mongodb://USER:PASSWORD@HOST:PORT/?authSource=admin&tls=true&tlsCAFile=/path`; its query holds options of "
     "MongoDB, which win over the crawler's.",
     schemes=("mongodb", "mongodb+srv"),
@@ -162,7 +133,6 @@ MONGO_URL: Final = Address(
 MONGO_DATABASE: Final = Line(
     "MONGO_DATABASE",
     "headroom",
-    SERVERS,
     "Where the collection `items` is.",
     pattern=r'[^/\\. "$\0]{1,63}',
     form="a database's name",
@@ -171,25 +141,22 @@ MONGO_DATABASE: Final = Line(
 # -- What is crawled ------------------------------------------------------------------------------------------------
 
 SITES_DIR: Final = Location(
-    "SITES_DIR", "", CRAWL, "Folder with an analyst's own site files; they go before the built-in ones.", is_read=True
+    "SITES_DIR", "", "Folder with an analyst's own site files; they go before the built-in ones.", is_read=True
 )
 PARSER_MODULES: Final = Words(
     "PARSER_MODULES",
     (),
-    CRAWL,
     "Modules that a site's `parser: module:function` may name; none: nothing is imported.",
     each="names of modules",
 )
 ITEM_MARKDOWN: Final = Flag(
     "ITEM_MARKDOWN",
     default=False,
-    section=CRAWL,
     why="On: items of pages without selectors have their content as Markdown, too, in `markdown`.",
 )
 PLAN_MAX_SEEDS: Final = Whole(
     "PLAN_MAX_SEEDS",
     100_000,
-    CRAWL,
     "Nav seeds in one plan; more is nearly always a mistake in `choose` or `pages`.",
     low=1,
     high=10_000_000,
@@ -197,7 +164,6 @@ PLAN_MAX_SEEDS: Final = Whole(
 START_LISTS: Final = Options(
     "START_LISTS",
     {},
-    CRAWL,
     "Lists, sets and sorted sets of URLs in Redis, as spiders of scrapy-redis read them, whose entries become content "
     "seeds.",
     form='names of lists in Redis, each with what its entries are for: {"myspider:start_urls": {"plan": "books", '
@@ -206,19 +172,15 @@ START_LISTS: Final = Options(
 MAX_LINKS_PER_PAGE: Final = Whole(
     "MAX_LINKS_PER_PAGE",
     1_000,
-    CRAWL,
     "Results of a search page, or followed links of one page; more is a trap, or a plan's `per_page`. The stat "
     "`links/left_out` counts the rest. A sitemap may have 50,000, as its format says.",
     low=1,
     high=10_000,
 )
-CONTACT: Final = Line(
-    "CONTACT", "", CRAWL, "A URL or mail address for the User-Agent, so that a site's owner can reach you."
-)
+CONTACT: Final = Line("CONTACT", "", "A URL or mail address for the User-Agent, so that a site's owner can reach you.")
 FRONTIER_SETTINGS: Final = Options(
     "FRONTIER_SETTINGS",
     {},
-    CRAWL,
     "What a project wants of Scrapy's settings for producer and consumer; what it sets outside is for its own spiders. "
     "Components (pipelines, middlewares, extensions, download handlers) are added to the crawl's, other values replace "
     "them.",
@@ -228,7 +190,6 @@ FRONTIER_SETTINGS: Final = Options(
 SITE_SECRET_HOSTS: Final = Bindings(
     "SITE_SECRET_HOSTS",
     {},
-    CRAWL,
     "The only hosts to which each secret of a site is sent: `SITE_SECRET_BOARD=board.example.org,SITE_SECRET_BOARD="
     "api.example.org`. Site files name a secret in `headers` and `cookies`; its value is the variable of that name in "
     "the environment of the workers, or such a file among the credentials. It goes over TLS alone, unless the host is "
@@ -239,7 +200,6 @@ SITE_SECRET_HOSTS: Final = Bindings(
 ALLOW_PRIVATE_ADDRESSES: Final = Flag(
     "ALLOW_PRIVATE_ADDRESSES",
     default=False,
-    section=CRAWL,
     why="Whether 10.x, 127.x, link-local and other addresses inside private networks are crawled. Off, since pages and "
     "plans could otherwise ask for what is behind the firewall.",
 )
@@ -249,7 +209,6 @@ ALLOW_PRIVATE_ADDRESSES: Final = Flag(
 KEY_PREFIX: Final = Line(
     "KEY_PREFIX",
     "hr",
-    FRONTIER,
     "Begins every key in Redis; two crawls in one Redis need two.",
     pattern=r"[\w.-]+",
     form="letters, digits, '-', '_' and '.'",
@@ -257,7 +216,6 @@ KEY_PREFIX: Final = Line(
 FRONTIER_PARTITIONS: Final = Whole(
     "FRONTIER_PARTITIONS",
     1,
-    FRONTIER,
     "On a Redis Cluster 2 to 4 for each primary. It is stored in Redis, and can't change while seeds are there.",
     low=1,
     high=4_096,
@@ -265,7 +223,6 @@ FRONTIER_PARTITIONS: Final = Whole(
 SESSION_SECONDS: Final = Number(
     "SESSION_SECONDS",
     15,
-    FRONTIER,
     "A worker silent for so long is taken for dead; its seeds go to others.",
     unit="s",
     low=1,
@@ -274,7 +231,6 @@ SESSION_SECONDS: Final = Number(
 HEARTBEAT_FILE: Final = Location(
     "HEARTBEAT_FILE",
     "",
-    FRONTIER,
     "Written by a worker every second or so, and removed at its end: one older than two minutes is that of a worker "
     "that is dead or frozen, whether or not it had work. It says `ready` while the worker's session is alive, else "
     "`waits`. For the health checks of containers; each worker needs its own. Empty: none.",
@@ -283,7 +239,6 @@ HEARTBEAT_FILE: Final = Location(
 METRICS_TOKEN: Final = Line(
     "METRICS_TOKEN",
     "",
-    FRONTIER,
     "Who shows it as a bearer token may read the metrics (docs/metrics.md). Empty: nobody.",
     pattern=r"(?:[\x21-\x7e]{16,})?",
     form="16 visible ASCII characters or more, without blanks",
@@ -292,14 +247,12 @@ METRICS_TOKEN: Final = Line(
 MONITOR_USERS: Final = Location(
     "MONITOR_USERS",
     "monitor-users.json",
-    FRONTIER,
     "Who may use the monitor (docs/monitor.md); `scrapy monitor user add` writes it.",
     form="a file",
 )
 METRICS_PORT: Final = Whole(
     "METRICS_PORT",
     0,
-    FRONTIER,
     "Where a worker serves metrics of its own, for who has METRICS_TOKEN; each of a node needs another. 0: nowhere.",
     low=0,
     high=65_535,
@@ -307,14 +260,12 @@ METRICS_PORT: Final = Whole(
 METRICS_HOST: Final = Line(
     "METRICS_HOST",
     "127.0.0.1",
-    FRONTIER,
     "The address of METRICS_PORT. What passes there isn't encrypted: any address but this machine's own belongs into a "
     "private network.",
 )
 LOCK_MILLISECONDS: Final = Whole(
     "LOCK_MILLISECONDS",
     2_000,
-    FRONTIER,
     "So long a claimant that died holding the lock keeps others off; a claim takes under 10 ms.",
     unit="ms",
     low=50,
@@ -323,39 +274,31 @@ LOCK_MILLISECONDS: Final = Whole(
 STOP_WHEN_DONE: Final = Flag(
     "STOP_WHEN_DONE",
     default=False,
-    section=FRONTIER,
     why="On: a worker ends when nothing is ready, executing or on its way, instead of waiting for more.",
 )
 MAX_ATTEMPTS: Final = Whole(
-    "MAX_ATTEMPTS",
-    4,
-    FRONTIER,
-    "Real tries of a seed before it fails; outages and restarts don't count.",
-    low=1,
-    high=100,
+    "MAX_ATTEMPTS", 4, "Real tries of a seed before it fails; outages and restarts don't count.", low=1, high=100
 )
 RETRY_BASE_SECONDS: Final = Number(
     "RETRY_BASE_SECONDS",
     15,
-    FRONTIER,
     "Wait before the second try; doubles each time, so that four tries outlast a restart of their host.",
     unit="s",
     low=0,
     high=3_600,
 )
 RETRY_MAX_SECONDS: Final = Number(
-    "RETRY_MAX_SECONDS", 600, FRONTIER, "The longest wait before a try.", unit="s", low=0, high=86_400
+    "RETRY_MAX_SECONDS", 600, "The longest wait before a try.", unit="s", low=0, high=86_400
 )
 SETTLE_BATCH: Final = Whole(
-    "SETTLE_BATCH", 100, FRONTIER, "Seeds in one settle call; one call a page costs 14 times more.", low=1, high=1_000
+    "SETTLE_BATCH", 100, "Seeds in one settle call; one call a page costs 14 times more.", low=1, high=1_000
 )
 SETTLE_WAIT_SECONDS: Final = Number(
-    "SETTLE_WAIT_SECONDS", 0.02, FRONTIER, "How long a settle waits for company.", unit="s", low=0, high=10
+    "SETTLE_WAIT_SECONDS", 0.02, "How long a settle waits for company.", unit="s", low=0, high=10
 )
 EGRESS_DOUBT_SECONDS: Final = Number(
     "EGRESS_DOUBT_SECONDS",
     3_600,
-    FRONTIER,
     "When nobody answers any worker: so long the network may be at fault, then the hosts are; 0: they always are.",
     unit="s",
     low=0,
@@ -364,12 +307,11 @@ EGRESS_DOUBT_SECONDS: Final = Number(
 CONFIRM_OFFERS: Final = Flag(
     "CONFIRM_OFFERS",
     default=True,
-    section=FRONTIER,
     why="Redis Cluster: a page ends only when what it led to is on a replica (without one: on disk), so that no "
     "failure of a node loses it. Costs a page some ms, and pages wait while a replica is away.",
 )
 FAIL_DAYS: Final = Whole(
-    "FAIL_DAYS", 30, FRONTIER, "Failed seeds are remembered, and refused, for so long.", unit="days", low=1, high=36_500
+    "FAIL_DAYS", 30, "Failed seeds are remembered, and refused, for so long.", unit="days", low=1, high=36_500
 )
 
 # -- Politeness -----------------------------------------------------------------------------------------------------
@@ -377,7 +319,6 @@ FAIL_DAYS: Final = Whole(
 ADDRESS_CONCURRENCY: Final = Whole(
     "ADDRESS_CONCURRENCY",
     0,
-    POLITENESS,
     "Requests to one IP address at once, over all workers; 0: no budget for addresses. A site's own delay and "
     "concurrency hold for each host, and many hosts may be on one server.",
     low=0,
@@ -386,23 +327,17 @@ ADDRESS_CONCURRENCY: Final = Whole(
 ADDRESS_DELAY_SECONDS: Final = Number(
     "ADDRESS_DELAY_SECONDS",
     0,
-    POLITENESS,
     "Between two starts at one address, over all workers; only with ADDRESS_CONCURRENCY.",
     unit="s",
     low=0,
     high=3_600,
 )
 ROBOTSTXT_OBEY: Final = Flag(
-    "ROBOTSTXT_OBEY",
-    default=True,
-    section=POLITENESS,
-    why="Whether robots.txt is heeded, by RFC 9309.",
-    owner="Scrapy",
+    "ROBOTSTXT_OBEY", default=True, why="Whether robots.txt is heeded, by RFC 9309.", owner="Scrapy"
 )
 ROBOTSTXT_USER_AGENT: Final = Line(
     "ROBOTSTXT_USER_AGENT",
     "",
-    POLITENESS,
     "The name that robots.txt files may call the crawler by; empty: the User-Agent's first word. Say it with a "
     "User-Agent like `Mozilla/5.0 (...)`.",
     owner="Scrapy",
@@ -410,7 +345,6 @@ ROBOTSTXT_USER_AGENT: Final = Line(
 ROBOTS_RETRY_SECONDS: Final = Number(
     "ROBOTS_RETRY_SECONDS",
     60,
-    POLITENESS,
     "An unreachable robots.txt is asked for again after that, then after 4 and 5 times as long.",
     unit="s",
     low=0,
@@ -419,7 +353,6 @@ ROBOTS_RETRY_SECONDS: Final = Number(
 ROBOTS_MAX_CRAWL_DELAY_SECONDS: Final = Number(
     "ROBOTS_MAX_CRAWL_DELAY_SECONDS",
     60,
-    POLITENESS,
     "A longer Crawl-delay counts as this: a host must not hold a turn for hours.",
     unit="s",
     low=0,
@@ -431,7 +364,6 @@ ROBOTS_MAX_CRAWL_DELAY_SECONDS: Final = Number(
 NODE_MEMORY_LIMIT_PERCENT: Final = Number(
     "NODE_MEMORY_LIMIT_PERCENT",
     90,
-    HEADROOM,
     "How full a node's memory, or its container's, may get; 100: no limit. Where memory is short for answers as large "
     "as those of late, fewer pages are asked for at once.",
     unit="%",
@@ -441,20 +373,18 @@ NODE_MEMORY_LIMIT_PERCENT: Final = Number(
 NODE_CPU_LIMIT_PERCENT: Final = Number(
     "NODE_CPU_LIMIT_PERCENT",
     90,
-    HEADROOM,
     "How busy a node's processors may get; 100: no limit. Pages start no faster than that allows.",
     unit="%",
     low=1,
     high=100,
 )
 FIRST_BATCH: Final = Whole(
-    "FIRST_BATCH", 5, HEADROOM, "Seeds in a worker's first claim, while their cost is unknown.", low=1, high=1_000
+    "FIRST_BATCH", 5, "Seeds in a worker's first claim, while their cost is unknown.", low=1, high=1_000
 )
 # A claim often fills a single turn, up to the site's `burst`: with 500, a worker of 64 turns came to hold 9,600 seeds.
 BATCH_MAX: Final = Whole(
     "BATCH_MAX",
     100,
-    HEADROOM,
     "Seeds in one claim. More cost Redis less each, but more of them wait in the worker, at 1 kB each.",
     low=1,
     high=1_000,
@@ -462,7 +392,6 @@ BATCH_MAX: Final = Whole(
 CLAIM_AHEAD_SECONDS: Final = Number(
     "CLAIM_AHEAD_SECONDS",
     60,
-    HEADROOM,
     "A worker holds no more than it finishes in that time at its measured rate.",
     unit="s",
     low=1,
@@ -471,7 +400,6 @@ CLAIM_AHEAD_SECONDS: Final = Number(
 IDLE_WAIT_SECONDS: Final = Number(
     "IDLE_WAIT_SECONDS",
     60,
-    HEADROOM,
     "Longest sleep while no seed is due; an offer ends it earlier.",
     unit="s",
     low=0.1,
@@ -481,16 +409,11 @@ IDLE_WAIT_SECONDS: Final = Number(
 # -- Pages that need a browser: crawler/render/ ------------------------------------------------------------------------
 
 BROWSER_PATH: Final = Location(
-    "BROWSER_PATH",
-    "",
-    RENDERING,
-    "Chromium's program; empty: one of its usual names on PATH, such as `chromium`.",
-    form="a file",
+    "BROWSER_PATH", "", "Chromium's program; empty: one of its usual names on PATH, such as `chromium`.", form="a file"
 )
 BROWSER_PAGES_AT_ONCE: Final = Whole(
     "BROWSER_PAGES_AT_ONCE",
     4,
-    RENDERING,
     "Pages that a worker's browser has open. Each takes 50 to 150 MB, and two keep a processor busy.",
     low=1,
     high=100,
@@ -498,7 +421,6 @@ BROWSER_PAGES_AT_ONCE: Final = Whole(
 BROWSER_PAGE_MAX_BYTES: Final = Whole(
     "BROWSER_PAGE_MAX_BYTES",
     768 * 1024 * 1024,
-    RENDERING,
     "Memory of the process that a page runs in; one that takes more is ended, and its page counts as crashed. Heavy "
     "applications take 300 MB.",
     unit="bytes",
@@ -508,18 +430,16 @@ BROWSER_PAGE_MAX_BYTES: Final = Whole(
 BROWSER_RECYCLE_PAGES: Final = Whole(
     "BROWSER_RECYCLE_PAGES",
     500,
-    RENDERING,
     "Pages after which a new browser takes the place of a worker's old one, since browsers leak. It costs 1.5 s.",
     low=1,
     high=1_000_000,
 )
 BROWSER_RECYCLE_SECONDS: Final = Number(
-    "BROWSER_RECYCLE_SECONDS", 3_600, RENDERING, "Likewise, a browser's age.", unit="s", low=1, high=1_000_000
+    "BROWSER_RECYCLE_SECONDS", 3_600, "Likewise, a browser's age.", unit="s", low=1, high=1_000_000
 )
 BROWSER_RECYCLE_BYTES: Final = Whole(
     "BROWSER_RECYCLE_BYTES",
     2 * 1024 * 1024 * 1024,
-    RENDERING,
     "Likewise, the memory of all its processes, what they share counted once.",
     unit="bytes",
     low=512 * 1024 * 1024,
@@ -528,7 +448,6 @@ BROWSER_RECYCLE_BYTES: Final = Whole(
 RENDER_LOOK_AGAIN_SECONDS: Final = Number(
     "RENDER_LOOK_AGAIN_SECONDS",
     600,
-    RENDERING,
     "Where a site leaves it to the crawl whether its pages are rendered (`when: auto`): time until a worker treats a "
     "page against what was found so far, to see whether that still holds. One rendered in vain takes a second.",
     unit="s",
@@ -539,7 +458,6 @@ RENDER_LOOK_AGAIN_SECONDS: Final = Number(
 BROWSER_EVIDENCE_DIR: Final = Location(
     "BROWSER_EVIDENCE_DIR",
     "",
-    RENDERING,
     "Folder for pictures of pages on which a step of their site's file failed: the latest of each step, "
     "`SITE-content-STEP.step.jpg` or `SITE-results-STEP.step.jpg`, 200 at most. Empty: none is kept.",
 )
@@ -549,7 +467,6 @@ BROWSER_EVIDENCE_DIR: Final = Location(
 ITEM_SINKS: Final = Words(
     "ITEM_SINKS",
     ("files",),
-    DELIVERY,
     "Names of those in SINKS that items go to, in the order of SINKS. A seed is finished when all of them have "
     "acknowledged its items.",
     each="names of sinks",
@@ -561,21 +478,18 @@ SINKS: Final = Options(
         "mongo": "crawler.pipelines.mongo.MongoSink",
         "kafka": "crawler.pipelines.kafka.KafkaSink",
     },
-    DELIVERY,
     "Sinks of your own, by name. Those of the default that it doesn't name stay, and come first.",
     form="names of sinks with the paths of their classes",
 )
-ITEMS_DIR: Final = Location("ITEMS_DIR", "items", DELIVERY, "Where the sink `files` writes JSON lines.")
+ITEMS_DIR: Final = Location("ITEMS_DIR", "items", "Where the sink `files` writes JSON lines.")
 FILES_FSYNC: Final = Flag(
     "FILES_FSYNC",
     default=False,
-    section=DELIVERY,
     why="On: what the sink `files` has acknowledged survives a power cut, not just a kill, at some 5 ms a batch.",
 )
 TOPIC_PREFIX: Final = Line(
     "TOPIC_PREFIX",
     "items.",
-    DELIVERY,
     "A site's Kafka topic is this and its name. Kafka takes 249 characters for both.",
     pattern=r"[a-zA-Z0-9._-]{1,100}",
     form="1 to 100 of a-z A-Z 0-9 . _ -",
@@ -583,7 +497,6 @@ TOPIC_PREFIX: Final = Line(
 NEWEST_ITEMS_MEGABYTES: Final = Number(
     "NEWEST_ITEMS_MEGABYTES",
     4,
-    DELIVERY,
     "Of Redis, for the newest items of each site, 200 at most, which the monitor shows where `mongo` is no sink. Where "
     "it is full, the oldest go of the site that takes most. 0: none are kept.",
     unit="MB",
@@ -593,21 +506,19 @@ NEWEST_ITEMS_MEGABYTES: Final = Number(
 FAILED_ANSWERS_MEGABYTES: Final = Number(
     "FAILED_ANSWERS_MEGABYTES",
     4,
-    DELIVERY,
     "Of Redis, for what hosts answered to pages that failed: the head and 2,000 characters of the latest 20 of each "
     "site and reason, which the monitor shows as text. 0: none are kept.",
     unit="MB",
     low=0,
     high=1_000,
 )
-SINK_BATCH: Final = Whole("SINK_BATCH", 100, DELIVERY, "Items in one write to a sink.", low=1, high=10_000)
+SINK_BATCH: Final = Whole("SINK_BATCH", 100, "Items in one write to a sink.", low=1, high=10_000)
 SINK_WAIT_SECONDS: Final = Number(
-    "SINK_WAIT_SECONDS", 0.05, DELIVERY, "How long a sink waits for a batch to fill.", unit="s", low=0, high=10
+    "SINK_WAIT_SECONDS", 0.05, "How long a sink waits for a batch to fill.", unit="s", low=0, high=10
 )
 SINK_RETRY_MAX_SECONDS: Final = Number(
     "SINK_RETRY_MAX_SECONDS",
     10,
-    DELIVERY,
     "Longest pause between two tries of an unreachable sink.",
     unit="s",
     low=0.01,
@@ -616,17 +527,15 @@ SINK_RETRY_MAX_SECONDS: Final = Number(
 FILES_STORE: Final = Location(
     "FILES_STORE",
     "media",
-    DELIVERY,
     "Where images and videos go, in Scrapy's media store; empty: items name them, and no file is fetched.",
     form="a folder, or an s3://, gs:// or ftp:// address",
 )
 MEDIA_MAX_PER_PAGE: Final = Whole(
-    "MEDIA_MAX_PER_PAGE", 50, DELIVERY, "Files of one page; a gallery trap ends here.", low=0, high=10_000
+    "MEDIA_MAX_PER_PAGE", 50, "Files of one page; a gallery trap ends here.", low=0, high=10_000
 )
 MEDIA_ALLOW_REDIRECTS: Final = Flag(
     "MEDIA_ALLOW_REDIRECTS",
     default=True,
-    section=DELIVERY,
     why="Whether images and videos may lie where their address redirects to.",
     owner="Scrapy",
 )
@@ -634,22 +543,16 @@ MEDIA_ALLOW_REDIRECTS: Final = Flag(
 # -- Download -------------------------------------------------------------------------------------------------------
 
 USER_AGENT: Final = Line(
-    "USER_AGENT",
-    f"headroom/{__version__}",
-    DOWNLOAD,
-    "What hosts are told of who asks; CONTACT is added to it.",
-    owner="Scrapy",
+    "USER_AGENT", f"headroom/{__version__}", "What hosts are told of who asks; CONTACT is added to it.", owner="Scrapy"
 )
 LOG_JSON: Final = Flag(
     "LOG_JSON",
     default=False,
-    section=DOWNLOAD,
     why="On: each record of the log is a line of JSON, with its event (docs/log-events.md), whatever LOG_FORMAT says.",
 )
 LOG_LEVEL: Final = Line(
     "LOG_LEVEL",
     "INFO",
-    DOWNLOAD,
     "What is logged: at DEBUG, Scrapy's default, each page has lines of its own.",
     pattern="CRITICAL|ERROR|WARN(ING)?|INFO|DEBUG|NOTSET|[0-9]+",
     form="CRITICAL, ERROR, WARNING, INFO or DEBUG",
@@ -658,7 +561,6 @@ LOG_LEVEL: Final = Line(
 PAGE_SECONDS: Final = Number(
     "PAGE_SECONDS",
     300,
-    DOWNLOAD,
     "For all that one page fetches, with the delays between: 50 images at 5 s. Further pages past it retry the page as "
     "`page-timeout`, and are named in the item's `missing_pages` at the last try; images are left out. Until then an "
     "image is tried up to three times.",
@@ -669,7 +571,6 @@ PAGE_SECONDS: Final = Number(
 FAST_ENGINE: Final = Flag(
     "FAST_ENGINE",
     default=True,
-    section=DOWNLOAD,
     why="One asyncio task for each request, and less work for signals, statistics and log lines. Off, or with a Scrapy "
     "that it wasn't tested with: Scrapy's own engine, with which a page takes half as much CPU time again. "
     "A project's own spiders have Scrapy's unless this is set to 1.",
@@ -677,7 +578,6 @@ FAST_ENGINE: Final = Flag(
 CONCURRENT_REQUESTS: Final = Whole(
     "CONCURRENT_REQUESTS",
     64,
-    DOWNLOAD,
     "Requests of one worker at once; what one host gets is up to its turns.",
     low=1,
     high=10_000,
@@ -686,7 +586,6 @@ CONCURRENT_REQUESTS: Final = Whole(
 CONCURRENT_ITEMS: Final = Whole(
     "CONCURRENT_ITEMS",
     8,
-    DOWNLOAD,
     "Items of one page in the pipelines at once. Scrapy's own engine starts so many tasks for each page.",
     low=1,
     high=10_000,
@@ -695,7 +594,6 @@ CONCURRENT_ITEMS: Final = Whole(
 DOWNLOAD_TIMEOUT: Final = Number(
     "DOWNLOAD_TIMEOUT",
     60,
-    DOWNLOAD,
     "For one answer, from its first to its last byte.",
     unit="s",
     low=0.1,
@@ -705,7 +603,6 @@ DOWNLOAD_TIMEOUT: Final = Number(
 DOWNLOAD_MAXSIZE: Final = Whole(
     "DOWNLOAD_MAXSIZE",
     32 * 1024 * 1024,
-    DOWNLOAD,
     "Of one answer, as it comes and decoded; 0: no limit. Scrapy's 1 GiB is a way to kill a worker. A sitemap may have "
     "50 MiB, as its format says.",
     unit="bytes",
@@ -716,7 +613,6 @@ DOWNLOAD_MAXSIZE: Final = Whole(
 DOWNLOAD_WARNSIZE: Final = Whole(
     "DOWNLOAD_WARNSIZE",
     16 * 1024 * 1024,
-    DOWNLOAD,
     "A larger answer is logged; 0: none is.",
     unit="bytes",
     low=0,
@@ -726,28 +622,31 @@ DOWNLOAD_WARNSIZE: Final = Whole(
 DOWNLOAD_FAIL_ON_DATALOSS: Final = Flag(
     "DOWNLOAD_FAIL_ON_DATALOSS",
     default=True,
-    section=DOWNLOAD,
     why="Whether an answer that ends too early fails its page.",
     owner="Scrapy",
 )
 DOWNLOAD_VERIFY_CERTIFICATES: Final = Flag(
     "DOWNLOAD_VERIFY_CERTIFICATES",
     default=True,
-    section=DOWNLOAD,
     why="Whether a host must prove by its certificate that it is who it says.",
     owner="Scrapy",
 )
 REDIRECT_MAX_TIMES: Final = Whole(
-    "REDIRECT_MAX_TIMES",
-    5,
-    DOWNLOAD,
-    "Redirects that one request follows on its host.",
-    low=0,
-    high=100,
-    owner="Scrapy",
+    "REDIRECT_MAX_TIMES", 5, "Redirects that one request follows on its host.", low=0, high=100, owner="Scrapy"
 )
 
 # -- The whole ------------------------------------------------------------------------------------------------------
 
+# The heading of a section -> stands in the reference before this setting.
+SECTIONS: Mapping[str, str] = {
+    "REDIS_URL": "Servers",
+    "SITES_DIR": "What is crawled",
+    "KEY_PREFIX": "The frontier",
+    "ADDRESS_CONCURRENCY": "Politeness",
+    "NODE_MEMORY_LIMIT_PERCENT": "Headroom",
+    "BROWSER_PATH": "Pages that need a browser",
+    "ITEM_SINKS": "Delivery",
+    "USER_AGENT": "The process and its downloads",
+}
 ALL: tuple[Setting[Any], ...] = tuple(entry for entry in globals().values() if isinstance(entry, Setting))
 BY_NAME: Mapping[str, Setting[Any]] = {entry.name: entry for entry in ALL}

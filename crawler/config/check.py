@@ -69,10 +69,6 @@ def complete(settings: BaseSettings) -> None:
     For those who read settings by themselves: Scrapy's media pipeline, an add-on, a user's component. A flag that is
     written as a word (`yes`, `off`) becomes a bool, since Scrapy's own reader knows fewer words. REDIS_URL becomes the
     address that the crawl uses, whoever has said it, and stays the same when settings are completed again.
-
-    Raises:
-        ConfigError: A setting has a value that it can't have.
-        HeadroomError: As `check`.
     """
     for setting in config.ALL:
         is_set = setting.is_set(settings)

@@ -36,9 +36,6 @@ def joined(components: Mapping[Any, Any], further: object) -> dict[Any, Any]:
 
     Args:
         further: A dict, or a JSON object as text, as Scrapy takes it.
-
-    Raises:
-        ValueError, TypeError: It is something else.
     """
     changes: Any = orjson.loads(further) if isinstance(further, str) else further
     if not isinstance(changes, Mapping):

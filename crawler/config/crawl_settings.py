@@ -148,11 +148,7 @@ def set_for_frontier(settings: BaseSettings, custom: Mapping[str, Any] | None) -
 
 
 def _joined(values: Mapping[str, Any], further: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Returns the values of settings with further ones, which are added where they are components.
-
-    Raises:
-        ConfigError: A further value for components isn't a dict.
-    """
+    """Returns the values of settings with further ones, which are added where they are components."""
     joined = dict(values)
     for name, value in further.items():
         try:

@@ -125,9 +125,6 @@ def install(settings: Mapping[str, Any]) -> None:
     """Makes all log records of the process inert from here on, without secrets of the settings and the environment.
 
     With LOG_JSON, Scrapy's log is lines of JSON from here on.
-
-    Raises:
-        ConfigError: LOG_JSON is neither on nor off.
     """
     InertRecord.redact = redaction_of(settings)
     logging.setLogRecordFactory(InertRecord)

@@ -18,9 +18,6 @@ def redis_url(settings: Mapping[str, Any]) -> str:
 
     REDIS_URL counts wherever somebody says it. Where nobody does, but somebody says one of REDIS_HOST, REDIS_PORT and
     REDIS_DB, those three make the URL.
-
-    Raises:
-        ConfigError: One of them has a value that it can't have.
     """
     if config.REDIS_URL.given(settings) or not any(part.given(settings) for part in PARTS):
         return config.REDIS_URL.of(settings)

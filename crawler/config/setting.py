@@ -51,7 +51,6 @@ class Setting(ABC, Generic[T]):
 
     Attributes:
         default: What counts where nobody says anything.
-        section: Its heading in the reference.
         why: One or two sentences for the reference: what it does, and why the default is what it is.
         unit: Of a number.
         secret: Its value holds, or may hold, a password: it is shown nowhere.
@@ -60,7 +59,6 @@ class Setting(ABC, Generic[T]):
 
     name: str
     default: T
-    section: str
     why: str
     unit: str = field(default="", kw_only=True)
     secret: bool = field(default=False, kw_only=True)

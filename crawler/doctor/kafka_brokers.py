@@ -89,12 +89,7 @@ class ExaminedKafka:
 
 @contextlib.asynccontextmanager
 async def open_kafka(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedKafka]:
-    """Asks the brokers; in a thread, since their library blocks.
-
-    Raises:
-        ConfigError: A setting can't be used.
-        UnavailableError: No broker answers, or none lets this client in.
-    """
+    """Asks the brokers; in a thread, since their library blocks."""
     prefix = config.TOPIC_PREFIX.of(settings)
     names = {prefix + site for site in await stored_sites(settings) or ()}
     yield await asyncio.to_thread(_ask, settings, names, prefix + PROOF)

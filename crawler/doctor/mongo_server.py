@@ -48,12 +48,7 @@ class ExaminedMongo:
 
 @contextlib.asynccontextmanager
 async def open_mongo(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedMongo]:
-    """Connects.
-
-    Raises:
-        ConfigError: A setting can't be used.
-        UnavailableError: It doesn't answer, or doesn't let this client in.
-    """
+    """Connects."""
     where = f"MongoDB at {redacted_address(config.MONGO_URL.of(settings))}"
     client = mongo_client(settings)
     database = config.MONGO_DATABASE.of(settings)

@@ -56,12 +56,7 @@ class ExaminedRedis:
 
 @contextlib.asynccontextmanager
 async def open_redis(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedRedis]:
-    """Connects to Redis; to every primary of a cluster.
-
-    Raises:
-        ConfigError: A setting can't be used.
-        UnavailableError: It doesn't answer, or doesn't let this client in.
-    """
+    """Connects to Redis; to every primary of a cluster."""
     frontier = FrontierConfig.from_settings(settings)
     where = f"Redis at {redis_address(settings)}"
     redis = redis_async(settings)

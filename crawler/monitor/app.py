@@ -176,11 +176,7 @@ def _page(monitor: Monitor, role: Role, handle: Handler) -> Any:
 
 
 async def _shown(web: WebRequest, handle: Handler) -> Response:
-    """Returns a page; while Redis is away, as it was shown last, with its age.
-
-    Raises:
-        HeadroomError: Redis is away, and the page wasn't shown before.
-    """
+    """Returns a page; while Redis is away, as it was shown last, with its age."""
     pages, key = web.monitor.last_pages, (web.token, web.words.language, web.here)
     is_away = bool((await web.monitor.gatherer.latest()).away)
     last = pages.get(key)
@@ -217,11 +213,7 @@ def _action(monitor: Monitor, role: Role, handle: ActionHandler) -> Any:
 
 
 async def _read(monitor: Monitor) -> Overview:
-    """Returns the crawl's figures for its metrics.
-
-    Raises:
-        UnavailableError: Redis is away.
-    """
+    """Returns the crawl's figures for its metrics."""
     figures = await monitor.gatherer.latest()
     if figures.away or figures.overview is None:
         raise UnavailableError(figures.away or "no figures yet")

@@ -79,11 +79,7 @@ def _name_in(host: str) -> str:
 
 
 def refuse_other_origins(request: Request) -> None:
-    """Refuses a form that another site's page sent.
-
-    Raises:
-        RefusedRequestError: The browser says that it comes from elsewhere.
-    """
+    """Refuses a form that another site's page sent."""
     if not is_from_here(request.headers):
         raise RefusedRequestError(403, "error.other-site")
 

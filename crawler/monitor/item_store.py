@@ -66,11 +66,7 @@ class ItemStore(ABC):
 
 
 def item_store(settings: Mapping[str, Any], connection: Connection) -> ItemStore:
-    """Returns where items are, as ITEM_SINKS says.
-
-    Raises:
-        ConfigError: A setting can't be used.
-    """
+    """Returns where items are, as ITEM_SINKS says."""
     return MongoItems(settings) if "mongo" in config.ITEM_SINKS.of(settings) else RedisItems(connection)
 
 
@@ -110,11 +106,7 @@ def _list(value: Any) -> list[Any]:
 
 
 class MongoItems(ItemStore):
-    """The items of the Mongo sink. It connects when it is first asked.
-
-    Raises:
-        ConfigError: MONGO_URL can't be used.
-    """
+    """The items of the Mongo sink. It connects when it is first asked."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         from crawler.pipelines.mongo import COLLECTION  # late: the library takes a quarter of a second

@@ -125,9 +125,6 @@ async def serve(
     Args:
         settings: Of the crawl.
         ready: Is told the monitor's address once it listens.
-
-    Raises:
-        HeadroomError: As `MonitorServer`.
     """
     server = MonitorServer(settings, users, listening)
     stopping: list[asyncio.Task[None]] = []  # asyncio itself keeps no task alive
@@ -139,11 +136,7 @@ async def serve(
 
 
 def _bound(listening: Listening) -> socket.socket:
-    """Returns a socket that listens.
-
-    Raises:
-        HeadroomError: The address is taken, or none of this machine's.
-    """
+    """Returns a socket that listens."""
     try:
         family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
         return socket.create_server((listening.host, listening.port), family=family, backlog=BACKLOG)
@@ -152,11 +145,7 @@ def _bound(listening: Listening) -> socket.socket:
 
 
 def _configuration(app: Any, listening: Listening) -> uvicorn.Config:
-    """Returns uvicorn's configuration.
-
-    Raises:
-        HeadroomError: The TLS files can't be used.
-    """
+    """Returns uvicorn's configuration."""
     cert, key = listening.tls_files or (None, None)
     options = uvicorn.Config(
         app,

@@ -117,11 +117,7 @@ class UserFile:
             self._write({other: user for other, user in users.items() if other != name})
 
     def check(self, name: str, password: str) -> User | None:
-        """Returns the user who has this name and password; takes some 50 ms of a processor, whoever asks.
-
-        Raises:
-            HeadroomError: As `users`.
-        """
+        """Returns the user who has this name and password; takes some 50 ms of a processor, whoever asks."""
         user = self.users().get(name)
         try:
             _hasher.verify(user.password_hash if user else _NOBODY, password[:PASSWORD_CHARACTERS_MAX])
@@ -131,11 +127,7 @@ class UserFile:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Has commands change the file one after the other: each reads what the one before has written.
-
-        Raises:
-            HeadroomError: The folder can't be written to.
-        """
+        """Has commands change the file one after the other: each reads what the one before has written."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.with_name(self._path.name + ".lock").open("w") as lock:
@@ -157,11 +149,7 @@ class UserFile:
 
 
 def _parsed(text: bytes) -> dict[str, User]:
-    """Reads the file's text.
-
-    Raises:
-        ValueError, KeyError, TypeError, AttributeError: It is damaged.
-    """
+    """Reads the file's text."""
     stored: dict[str, dict[str, Any]] = orjson.loads(text)["users"]
     users = {name: User(name, entry["role"], str(entry["hash"])) for name, entry in stored.items()}
     if any(user.role not in ROLES or not NAME.fullmatch(user.name) for user in users.values()):

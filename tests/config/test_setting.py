@@ -10,10 +10,10 @@ from scrapy.settings import Settings
 from crawler.base.errors import ConfigError, HeadroomError
 from crawler.config.setting import Address, Choice, Flag, Line, Location, Number, Options, Whole, Words
 
-NUMBER = Number("N", 3, "", "", low=0, high=10)
-WHOLE = Whole("N", 3, "", "", low=0, high=10)
-FLAG = Flag("F", default=False, section="", why="")
-WORDS = Words("L", (), "", "")
+NUMBER = Number("N", 3, "", low=0, high=10)
+WHOLE = Whole("N", 3, "", low=0, high=10)
+FLAG = Flag("F", default=False, why="")
+WORDS = Words("L", (), "")
 
 
 @pytest.mark.parametrize("value", [5, 5.0, "5", " 5 ", "5.0", "5e0"])
@@ -88,12 +88,12 @@ def test_what_is_no_list_is_refused(value):
 @pytest.mark.parametrize(
     ("setting", "value", "expected"),
     [
-        (Words("L", ("a",), "", "", least=1, each="host:port"), " , ", "host:port, several with commas"),
-        (Line("T", "", "", "", pattern="[a-z]+", form="letters"), "a b", "letters"),
-        (Choice("C", "", "", "", choices=("", "SSL")), "ssl", "nothing or SSL"),
-        (Location("P", "", "", ""), 5, "a folder"),
-        (Options("O", {}, "", "", form="options"), "[1]", "options, as a dict or as JSON"),
-        (Options("O", {}, "", "", form="options"), "{", "options, as a dict or as JSON"),
+        (Words("L", ("a",), "", least=1, each="host:port"), " , ", "host:port, several with commas"),
+        (Line("T", "", "", pattern="[a-z]+", form="letters"), "a b", "letters"),
+        (Choice("C", "", "", choices=("", "SSL")), "ssl", "nothing or SSL"),
+        (Location("P", "", ""), 5, "a folder"),
+        (Options("O", {}, "", form="options"), "[1]", "options, as a dict or as JSON"),
+        (Options("O", {}, "", form="options"), "{", "options, as a dict or as JSON"),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_was_expected(setting, value, expected):
@@ -104,9 +104,9 @@ def test_a_wrong_value_is_refused_with_what_was_expected(setting, value, expecte
 
 def test_a_secret_is_not_shown_when_it_is_refused():
     for setting in (
-        Address("A", "", "", "", schemes=("redis",), secret=True),
-        Options("A", {}, "", "", form="options", secret=True),
-        Line("A", "", "", "", pattern="x", secret=True),
+        Address("A", "", "", schemes=("redis",), secret=True),
+        Options("A", {}, "", form="options", secret=True),
+        Line("A", "", "", pattern="x", secret=True),
     ):
         with pytest.raises(ConfigError) as caught:
             setting.of({"A": "http://user:hunter22@h/0?password=hunter22"})
@@ -185,7 +185,7 @@ def test_none_in_a_settings_module_counts_as_nothing_said():
 def test_a_name_of_scrapys_is_read_from_no_environment_and_no_file(monkeypatch, scrapy_cfg):
     monkeypatch.setenv("DOWNLOAD_TIMEOUT", "5")
     scrapy_cfg("[headroom]\nDOWNLOAD_TIMEOUT = 6\n")
-    setting = Number("DOWNLOAD_TIMEOUT", 60, "", "", low=0, high=100, owner="Scrapy")
+    setting = Number("DOWNLOAD_TIMEOUT", 60, "", low=0, high=100, owner="Scrapy")
     assert setting.of(Settings()) == 60  # nor is Scrapy's own default one that somebody chose
     assert setting.of(Settings({"DOWNLOAD_TIMEOUT": 7})) == 7
 
@@ -200,7 +200,7 @@ def test_an_error_says_where_the_wrong_value_stands(monkeypatch, scrapy_cfg):
 
 
 def test_a_path_in_a_file_is_relative_to_the_file(scrapy_cfg, tmp_path):
-    folder = Location("P", "sites", "", "")
+    folder = Location("P", "sites", "")
     assert folder.of({}) == "sites"
     scrapy_cfg("[headroom]\nP = sites\nPCT = 50%\n")
     assert folder.of({}) == str(tmp_path / "sites")

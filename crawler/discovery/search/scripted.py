@@ -128,11 +128,7 @@ async def _without_browser(inquiry: Inquiry, found: loaded.LoadedResults) -> Scr
 def _from_loaded(
     inquiry: Inquiry, found: loaded.LoadedResults, template: SearchTemplate, page: ParsedPage
 ) -> ScriptedSearch:
-    """Returns the search whose results a rendered page loads.
-
-    Raises:
-        InputError: No site file can say it.
-    """
+    """Returns the search whose results a rendered page loads."""
     template, following = _paged(inquiry, page, template, len(found.urls))
     pattern = loaded.pattern_of(found.answer.url)
     keys = {"search": template.definition(), "results": {"from": {"xhr": pattern}, **_leading(found), **following}}

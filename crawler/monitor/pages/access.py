@@ -35,12 +35,7 @@ async def show(web: WebRequest) -> Response:
 
 
 async def sign_in(web: WebRequest) -> Response:
-    """Signs a user in who sends a name and its password, and shows the page that was asked for before.
-
-    Raises:
-        RefusedRequestError: The form isn't the monitor's own.
-        HeadroomError: The file of users can't be read.
-    """
+    """Signs a user in who sends a name and its password, and shows the page that was asked for before."""
     form = await web.form()
     name, address = form.get("name", ""), web.request.client.host if web.request.client else ""
     monitor, shown = web.monitor, one_line(name)[:SHOWN_CHARACTERS]

@@ -14,20 +14,12 @@ if TYPE_CHECKING:
 
 
 async def show(web: WebRequest) -> Response:
-    """Shows the newest actions.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Shows the newest actions."""
     async with web.monitor.connection.operator() as operator:
         return web.html("audit", entries=await audit.read(operator))
 
 
 async def table(web: WebRequest) -> ShownTable:
-    """Returns them as a table.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Returns them as a table."""
     async with web.monitor.connection.operator() as operator:
         return ShownTable("audit", audit.Entry._fields, [entry._asdict() for entry in await audit.read(operator)])

@@ -19,11 +19,7 @@ RETRY_MILLISECONDS = 2_000  # after which a browser asks again for a stream that
 
 
 async def show(web: WebRequest) -> Response:
-    """Sends an event with each reading: `figures`, or `away` where Redis gave none.
-
-    Raises:
-        RefusedRequestError: There are too many streams.
-    """
+    """Sends an event with each reading: `figures`, or `away` where Redis gave none."""
     if web.monitor.streams.locked():
         raise RefusedRequestError(503, "error.streams")
     return StreamingResponse(_events(web), media_type="text/event-stream", headers={"x-accel-buffering": "no"})

@@ -56,12 +56,7 @@ class WantedFailures:
 
 
 async def show(web: WebRequest) -> Response:
-    """Shows the failures.
-
-    Raises:
-        HeadroomError: Redis is away.
-        RefusedRequestError: What is asked for can't be read.
-    """
+    """Shows the failures."""
     wanted, first = _wanted(web.request.query_params), _first(web)
     rows, next_first = await _some(web, wanted, first)
     figures = await web.monitor.gatherer.latest()
@@ -79,22 +74,13 @@ async def show(web: WebRequest) -> Response:
 
 
 async def table(web: WebRequest) -> ShownTable:
-    """Returns as many failed seeds as the page shows, as a table.
-
-    Raises:
-        HeadroomError: Redis is away.
-        RefusedRequestError: What is asked for can't be read.
-    """
+    """Returns as many failed seeds as the page shows, as a table."""
     rows, _next_first = await _some(web, _wanted(web.request.query_params), _first(web))
     return ShownTable("failures", COLUMNS, rows)
 
 
 async def reasons_table(web: WebRequest) -> ShownTable:
-    """Returns how many seeds failed for which reason, as a table.
-
-    Raises:
-        RefusedRequestError: What is asked for can't be read.
-    """
+    """Returns how many seeds failed for which reason, as a table."""
     wanted = _wanted(web.request.query_params)
     reasons = _reasons(await web.monitor.gatherer.latest(), wanted)
     return ShownTable(
@@ -103,12 +89,7 @@ async def reasons_table(web: WebRequest) -> ShownTable:
 
 
 async def act(web: WebRequest, form: dict[str, str]) -> Response:
-    """Makes failed seeds ready again: those that were ticked, or all that were looked for, which goes on by itself.
-
-    Raises:
-        UnavailableError: Redis is away.
-        RefusedRequestError: Nothing was ticked, or the form is damaged.
-    """
+    """Makes failed seeds ready again: those that were ticked, or all that were looked for, which goes on by itself."""
     wanted = _wanted(form)
     told = ", ".join(f"{name} {value}" for name, value in wanted.as_parameters().items())
     if form.get("action") == "ticked":
@@ -172,11 +153,7 @@ def _row(found: UnfinishedSeed, at_ms: float, frontier: Frontier) -> dict[str, A
 
 
 def _place(name: str) -> tuple[int, bytes]:
-    """Returns partition and fingerprint of a seed that was ticked.
-
-    Raises:
-        RefusedRequestError: It names none.
-    """
+    """Returns partition and fingerprint of a seed that was ticked."""
     try:
         _seed, partition, fingerprint = name.split(".")
         return int(partition), bytes.fromhex(fingerprint)
@@ -185,11 +162,7 @@ def _place(name: str) -> tuple[int, bytes]:
 
 
 def _wanted(parameters: Mapping[str, str]) -> WantedFailures:
-    """Returns which seeds an address or a form asks for.
-
-    Raises:
-        RefusedRequestError: There is no such frontier.
-    """
+    """Returns which seeds an address or a form asks for."""
     frontier = parameters.get("frontier") or "content"
     if frontier not in ("content", "nav"):
         raise RefusedRequestError(400, "error.nothing")
@@ -198,11 +171,7 @@ def _wanted(parameters: Mapping[str, str]) -> WantedFailures:
 
 
 def _first(web: WebRequest) -> int:
-    """Returns how many seeds pages before have gone through.
-
-    Raises:
-        RefusedRequestError: It is no such number.
-    """
+    """Returns how many seeds pages before have gone through."""
     text = web.parameter("first", "0")
     if not (text.isascii() and text.isdigit() and int(text[:10]) <= FIRST_MAX):
         raise RefusedRequestError(400, "error.nothing")

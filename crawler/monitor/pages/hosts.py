@@ -27,40 +27,24 @@ MANY_PERCENT = 50  # of errors, from which on a host is marked
 
 
 async def show(web: WebRequest) -> Response:
-    """Shows the hosts.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Shows the hosts."""
     return web.html("hosts", rows=await _rows(web), many=MANY_PERCENT)
 
 
 async def table(web: WebRequest) -> ShownTable:
-    """Returns the hosts as a table.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Returns the hosts as a table."""
     return ShownTable("hosts", COLUMNS, await _rows(web))
 
 
 async def show_one(web: WebRequest) -> Response:
-    """Shows how one host stands, and for operators what they can order.
-
-    Raises:
-        HeadroomError: Redis is away, or the name can't be a host's.
-    """
+    """Shows how one host stands, and for operators what they can order."""
     status = await _status(web)
     why = [web.words(f"why.{reason.kind}", **reason.values) for reason in status.why]
     return web.html("host", host=status, why=why)
 
 
 async def table_of_one(web: WebRequest) -> ShownTable:
-    """Returns how one host stands as a table of one row.
-
-    Raises:
-        HeadroomError: Redis is away, or the name can't be a host's.
-    """
+    """Returns how one host stands as a table of one row."""
     status = await _status(web)
     row = {
         **status.as_json(),
@@ -71,12 +55,7 @@ async def table_of_one(web: WebRequest) -> ShownTable:
 
 
 async def act(web: WebRequest, form: dict[str, str]) -> Response:
-    """Orders something for a host.
-
-    Raises:
-        HeadroomError: Redis is away, or the name can't be a host's.
-        RefusedRequestError: It is no order.
-    """
+    """Orders something for a host."""
     name, delay = form.get("order", ""), form.get("delay", "")
     host = host_named(form.get("name", ""))
     try:

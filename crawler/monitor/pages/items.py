@@ -49,12 +49,7 @@ DOWNLOAD_LINES = 100  # of CSV or JSON that are sent at once
 
 
 async def show(web: WebRequest) -> Response:
-    """Shows the newest items of those that are asked for.
-
-    Raises:
-        HeadroomError: Redis or Mongo is away.
-        RefusedRequestError: What is asked for can't be read.
-    """
+    """Shows the newest items of those that are asked for."""
     wanted, skipped = _wanted(web)
     found = await _some(web, wanted, skipped, SHOWN + 1)
     older = _older(web, found[:SHOWN], skipped) if len(found) > SHOWN else ""
@@ -70,23 +65,13 @@ async def show(web: WebRequest) -> Response:
 
 
 async def table(web: WebRequest) -> ShownTable:
-    """Returns as many items as the page shows, as a table.
-
-    Raises:
-        HeadroomError: Redis or Mongo is away.
-        RefusedRequestError: What is asked for can't be read.
-    """
+    """Returns as many items as the page shows, as a table."""
     wanted, skipped = _wanted(web)
     return ShownTable("items", COLUMNS, [_row(item) for item in await _some(web, wanted, skipped, SHOWN)])
 
 
 async def show_one(web: WebRequest) -> Response:
-    """Shows one item.
-
-    Raises:
-        HeadroomError: Redis or Mongo is away.
-        RefusedRequestError: There is none with that id.
-    """
+    """Shows one item."""
     item = await _one(web)
     others = {name: value for name, value in item.items() if name not in PLACED and value not in (None, "", [], {})}
     media = [dict.fromkeys(MEDIA_FIELDS) | image for image in _list(item, "images") if isinstance(image, dict)]
@@ -101,22 +86,13 @@ async def show_one(web: WebRequest) -> Response:
 
 
 async def table_of_one(web: WebRequest) -> ShownTable:
-    """Returns an item as a table of one row, with every field.
-
-    Raises:
-        HeadroomError: Redis or Mongo is away.
-        RefusedRequestError: There is none with that id.
-    """
+    """Returns an item as a table of one row, with every field."""
     item = await _one(web)
     return ShownTable("item", FIELDS, [{name: item.get(name) for name in FIELDS}])
 
 
 async def download_lines(web: WebRequest) -> Response:
-    """Sends all items that are asked for as JSON lines, just as they were delivered.
-
-    Raises:
-        RefusedRequestError: What is asked for can't be read, or there are too many downloads.
-    """
+    """Sends all items that are asked for as JSON lines, just as they were delivered."""
 
     async def lines(items: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes, None]:
         async for item in items:
@@ -126,11 +102,7 @@ async def download_lines(web: WebRequest) -> Response:
 
 
 async def download_csv(web: WebRequest) -> Response:
-    """Sends all items that are asked for as CSV, a column for each field.
-
-    Raises:
-        RefusedRequestError: What is asked for can't be read, or there are too many downloads.
-    """
+    """Sends all items that are asked for as CSV, a column for each field."""
 
     async def lines(items: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes, None]:
         text = io.StringIO()
@@ -148,11 +120,7 @@ async def download_csv(web: WebRequest) -> Response:
 
 
 async def download_parquet(web: WebRequest) -> Response:
-    """Sends all items that are asked for as a Parquet file, its columns of the types of the items' schema.
-
-    Raises:
-        RefusedRequestError: What is asked for can't be read, there are too many downloads, or the extra is missing.
-    """
+    """Sends all items that are asked for as a Parquet file, its columns of the types of the items' schema."""
     if not parquet.is_installed():
         raise RefusedRequestError(404, "error.no-parquet")
     return await _download(web, "parquet", "application/vnd.apache.parquet", parquet.parquet)
@@ -228,11 +196,7 @@ async def _some(web: WebRequest, wanted: WantedItems, skipped: int, number: int)
 
 
 def _wanted(web: WebRequest) -> tuple[WantedItems, int]:
-    """Returns what is asked for, and how many of its first items were on pages before.
-
-    Raises:
-        RefusedRequestError: It can't be read.
-    """
+    """Returns what is asked for, and how many of its first items were on pages before."""
     combination = tuple(filter(None, (word.strip() for word in web.parameter("words").split(WORDS_BETWEEN.strip()))))
     try:
         since, until, before = (_moment(web.parameter(name)) for name in ("since", "until", "before"))

@@ -38,11 +38,7 @@ POLICY = {"content-security-policy": "default-src 'none'; sandbox"}
 
 
 async def show(web: WebRequest) -> Response:
-    """Sends an image of the media store.
-
-    Raises:
-        RefusedRequestError: There is no such file on this machine, or it isn't an image.
-    """
+    """Sends an image of the media store."""
     path = web.parameter("path")
     if not is_shown(web.monitor.settings, path):
         raise RefusedRequestError(404, "error.nothing")

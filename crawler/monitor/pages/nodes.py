@@ -42,23 +42,14 @@ COLOURS = {"silent": "bad", "lapsed": "warning", "redis-full": "bad"}
 
 
 async def show(web: WebRequest) -> Response:
-    """Shows all workers, and the orders in force.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Shows all workers, and the orders in force."""
     figures = await web.monitor.gatherer.latest()
     orders = await _orders(web)
     return web.html("nodes", figures=figures, rows=_rows(figures.overview), orders=orders, node="")
 
 
 async def show_one(web: WebRequest) -> Response:
-    """Shows the workers of one node, and for operators what they can order.
-
-    Raises:
-        HeadroomError: Redis is away.
-        RefusedRequestError: There is no such node.
-    """
+    """Shows the workers of one node, and for operators what they can order."""
     node = web.parameter("name")
     figures = await web.monitor.gatherer.latest()
     orders = await _orders(web)
@@ -83,11 +74,7 @@ async def show_one(web: WebRequest) -> Response:
 
 
 async def load_table(web: WebRequest) -> ShownTable:
-    """Returns the load of one node over time as a table, without steps in which no worker ran.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Returns the load of one node over time as a table, without steps in which no worker ran."""
     samples = await _load(web, web.parameter("name"))
     rows = [{"begin": formats.at(begin * 1000), **sample._asdict()} for begin, sample in samples if sample]
     return ShownTable("node", LOAD_COLUMNS, rows)
@@ -100,12 +87,7 @@ async def table(web: WebRequest) -> ShownTable:
 
 
 async def act(web: WebRequest, form: dict[str, str]) -> Response:
-    """Gives a node an order.
-
-    Raises:
-        HeadroomError: Redis is away.
-        RefusedRequestError: It is none.
-    """
+    """Gives a node an order."""
     node, name = form.get("name", ""), form.get("order", "")
     try:
         given = {field: form[field] for field in LIMITS if form.get(field)}

@@ -51,12 +51,7 @@ async def table(web: WebRequest) -> ShownTable:
 
 
 async def show_one(web: WebRequest) -> Response:
-    """Shows one plan: its ledger by site, its failures, and what it says.
-
-    Raises:
-        HeadroomError: Redis is away.
-        RefusedRequestError: There is no such plan.
-    """
+    """Shows one plan: its ledger by site, its failures, and what it says."""
     plan = web.parameter("name")
     rows, account = await _ledger(web, plan)
     figures = await web.monitor.gatherer.latest()
@@ -105,33 +100,20 @@ def seeds_behind(plan: str, row: Mapping[str, Any], count: str) -> str:
 
 
 async def ledger_table(web: WebRequest) -> ShownTable:
-    """Returns one plan's ledger as a table.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Returns one plan's ledger as a table."""
     rows, _account = await _ledger(web, web.parameter("name"))
     return ShownTable("plan", LEDGER_COLUMNS, rows)
 
 
 async def yield_table(web: WebRequest) -> ShownTable:
-    """Returns what one plan's searches brought as a table, by combination, then by page of results.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Returns what one plan's searches brought as a table, by combination, then by page of results."""
     async with web.monitor.connection.operator() as operator:
         brought = await plan_yield.read(operator.redis, operator.keys, web.parameter("name"))
     return ShownTable("yield", YIELD_COLUMNS, brought.rows())
 
 
 async def act(web: WebRequest, form: dict[str, str]) -> Response:
-    """Pauses, resumes, cancels or deletes a plan; what takes long goes on by itself, and the plan's page says so.
-
-    Raises:
-        UnavailableError: Redis is away.
-        RefusedRequestError: It is none of these.
-    """
+    """Pauses, resumes, cancels or deletes a plan; what takes long goes on by itself, and the plan's page says so."""
     plan, name = form.get("name", ""), form.get("action", "")
     if name not in ACTIONS:
         raise RefusedRequestError(400, "error.form")

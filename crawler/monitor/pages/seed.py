@@ -20,11 +20,7 @@ COLUMNS = ("frontier", "site", "state", "why", "plans", "tries", "reason", "sinc
 
 
 async def show(web: WebRequest) -> Response:
-    """Shows the form, and what is known of the page that was asked for.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Shows the form, and what is known of the page that was asked for."""
     url, plan = web.parameter("url"), web.parameter("plan")
     rows, wrong = [], ""
     if url:
@@ -36,22 +32,12 @@ async def show(web: WebRequest) -> Response:
 
 
 async def table(web: WebRequest) -> ShownTable:
-    """Returns what is known of a page as a table.
-
-    Raises:
-        HeadroomError: Redis is away, or the address is none.
-    """
+    """Returns what is known of a page as a table."""
     return ShownTable("seed", COLUMNS, await _rows(web, web.parameter("url"), web.parameter("plan")))
 
 
 async def _rows(web: WebRequest, text: str, plan: str) -> list[dict[str, Any]]:
-    """Returns a row for each seed that the page is, on each site, and as a search page of a plan if one is given.
-
-    Raises:
-        UrlError: The text is no address.
-        PlanError: There is no such plan.
-        HeadroomError: Redis is away.
-    """
+    """Returns a row for each seed that the page is, on each site, and as a search page of a plan if one is given."""
     url = urls.canonical(text, routes=True)
     async with web.monitor.connection.operator() as operator:
         statuses = await content_statuses(operator, url, None)

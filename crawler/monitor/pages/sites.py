@@ -33,31 +33,18 @@ NONE = {"finished": 0, "failed": 0}
 
 
 async def show(web: WebRequest) -> Response:
-    """Shows the sites.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Shows the sites."""
     figures = await web.monitor.gatherer.latest()
     return web.html("sites", figures=figures, rows=_rows(figures, await _stored(web)))
 
 
 async def table(web: WebRequest) -> ShownTable:
-    """Returns the sites as a table.
-
-    Raises:
-        HeadroomError: Redis is away.
-    """
+    """Returns the sites as a table."""
     return ShownTable("sites", COLUMNS, _rows(await web.monitor.gatherer.latest(), await _stored(web)))
 
 
 async def show_one(web: WebRequest) -> Response:
-    """Shows one site.
-
-    Raises:
-        HeadroomError: Redis is away.
-        RefusedRequestError: There is no such site.
-    """
+    """Shows one site."""
     site, stored = web.parameter("name"), await _stored(web)
     figures = await web.monitor.gatherer.latest()
     row = next((row for row in _rows(figures, stored) if row["site"] == site), None)
