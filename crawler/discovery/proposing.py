@@ -95,7 +95,7 @@ async def _by_structure(inquiry: Inquiry, front: ParsedPage, given: str | None) 
         if dropped := _of_search(answer.block.urls, inquiry.word):
             definition["drop_parameters"] = dropped
     elif by_scripts:
-        listed, results = by_scripts.listed, [listing.Result(*result) for result in by_scripts.results.items()]
+        listed, results = by_scripts.listed, listing.results_of(by_scripts.block)
         definition |= based(by_scripts.keys, front.url)
     else:
         results = await _in_titles(inquiry, definition, front)

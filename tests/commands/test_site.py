@@ -326,15 +326,14 @@ class TestNew:
         assert thread.pages[0][0] in fields["content"]
 
     @pytest.mark.faults
-    def test_pages_that_scripts_fill_are_rendered_to_find_what_they_load(self, new, origin):
-        """It finds where the JSON of the results is, for which no browser is needed, and names that of a thread."""
+    def test_pages_that_scripts_fill_are_rendered_and_what_they_load_is_named(self, new, origin):
         done = new(f"{origin}/ajax/", "洪水", "--delay", "0", "--name", "ajax")
-        assert done.stderr.count("rendering ") == 3
         site = sites.parse(done.stdout, "a file").definition()
-        assert site["search"]["url"] == "{base}/api/search?q={query}&offset={offset}"
-        assert site["results"] == {"type": "json", "links": "json:items[].page_url"}
-        assert site["render"] == {"content": {"when": "always"}}
-        assert f"they load {origin}/api/thread/" in " ".join(done.stdout.replace("#", "").split())
+        assert {pages: about["when"] for pages, about in site["render"].items()} == {
+            "content": "always",
+            "results": "always",
+        }
+        assert f"scripts load {origin}/api/thread/" in " ".join(done.stdout.replace("#", "").split())
 
     def test_it_asks_for_nothing_that_a_crawl_refuses(self, new, origin):
         error = error_of(new(f"{origin}/", settings={"ALLOW_PRIVATE_ADDRESSES": 0}), asked=1)

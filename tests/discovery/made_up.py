@@ -368,45 +368,6 @@ class Posting(Site):
         )
 
 
-class Numbering(Site):
-    """A search by POST in GBK, whose further pages have numbers and are asked for by GET."""
-
-    articles = CHINESE
-    word = "洪水"
-    encoding = "gbk"
-
-    def respond(self, request):
-        if request.path == "/s.php":
-            asked = request.body or request.query
-            found = self.found(asked.get("kw", ""))
-            at = int(asked.get("p", 0))
-            word = quote(asked.get("kw", ""), encoding="gbk")
-            rows = "".join(
-                f'<tr><td><a href="read.php?tid={one.number}">{one.title}</a></td><td>{one.author}</td></tr>'
-                for one in found[at * 10 : at * 10 + 10]
-            )
-            pages = "".join(f'<a href="/s.php?kw={word}&p={n}">{n + 1}</a> ' for n in range(4))
-            table = f"<table class=tl><tr><th>标题<th>作者</tr>{rows}</table><div class=pg>{pages}</div>"
-            return self.around("搜索", table if rows else "<div class=msg>没有找到匹配结果。</div>")
-        if request.path == "/":
-            return self.around("论坛", "<h2>欢迎</h2>")
-        one = self.article(request.query.get("tid")) if request.path == "/read.php" else None
-        if not one:
-            return None
-        return self.around(
-            one.title,
-            f"<h2>{one.title}</h2><div class=ui><b>{one.author}</b></div><div class=tm>发表于 {one.date} | 只看楼主</div>"
-            f"<div class=ct>{one.text}</div>",
-        )
-
-    def around(self, title, main):
-        form = (
-            '<form action="/s.php" method=post><input name=kw><input type=hidden name=fid value=0>'
-            '<input type=submit name=go value="搜索"></form>'
-        )
-        return page(title, f'<div id=hd><a href="/">江边论坛</a> {form}</div>{main}', lang="zh", charset="gbk")
-
-
 class Gbk(Site):
     """A Chinese site in GBK, whose search says nothing by its name."""
 

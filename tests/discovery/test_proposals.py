@@ -27,7 +27,6 @@ SEARCHES = {
     "News": ("{base}/find?text={query}&p={page}", {"kind": "page", "first": 0}),
     "Definitions": ("{base}/cgi/search?query={query}", {"kind": "link"}),
     "Posting": ("{base}/search", {"kind": "link"}),
-    "Numbering": ("{base}/s.php?kw={query}&p={page}", {"kind": "page", "first": 0}),
     "Gbk": ("{base}/s.asp?wd={query}&pn={page}", {"kind": "page"}),
     "Nested": ("{base}/search.html?term={query}", None),
     "Wiki": ("{base}/wiki.php?do=search&q={query}", None),
@@ -50,7 +49,7 @@ SEARCHES = {
 }
 SAYS_ANYTHING = ("Anything",)
 # Those whose pages behind the last one say that there is nothing, as a search in vain does; or that have one page.
-ENDS = ("Blog", "News", "Definitions", "Posting", "Numbering", "Gbk", "Nested", "Wiki", "Declared", "NotFound", "Board")
+ENDS = ("Blog", "News", "Definitions", "Posting", "Gbk", "Nested", "Wiki", "Declared", "NotFound", "Board")
 
 
 def site_of(name):

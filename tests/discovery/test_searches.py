@@ -108,7 +108,7 @@ async def test_what_a_form_sends_by_itself_is_said_since_it_may_narrow_the_searc
         '<select name="order"><option value="new">Newest</option><option value="best">Best</option></select>'
     )
     proposal, _visitor, said = await proposed(Searched(f'<form action="/search">{fields}</form>'))
-    assert "# with state=open, part%5B%5D=titles, by the form's" in proposal.text
+    assert "# with state=open, start=0, part%5B%5D=titles, by the form's" in proposal.text
     assert "that may narrow it" in said
     said_of_none = (await proposed(Searched()))[2]
     assert "that may narrow it" not in said_of_none
@@ -179,12 +179,11 @@ class InPath(Searched):
 
     Args:
         address: Of a page of results, with places for both.
-        links: Whether pages of results have links to others.
     """
 
-    def __init__(self, address, *, links=False):
+    def __init__(self, address):
         super().__init__("<form action=/nothing><input name=q></form>")
-        self.address, self.links = address, links
+        self.address = address
 
     def respond(self, request):
         pages = {
@@ -196,11 +195,10 @@ class InPath(Searched):
             return super().respond(request)
         words, number = pages[request.path]
         at = {word: self.address.format(words=word, number=number + 1) for word in (words, "flood")}
-        self.more = self.form + (f'<p><a href="{at[words]}">Next</a></p>' if self.links else "")
+        self.more = self.form + f'<p><a href="{at[words]}">Next</a></p>'
         return self.results(self.found(words), number * 10 - 10)
 
 
-@pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize(
     ("address", "number"),
     [
@@ -213,70 +211,14 @@ class InPath(Searched):
         ("/1/search/{words}/{number}/", 1),
     ],
 )
-async def test_a_page_of_results_that_is_named_says_its_search_and_paging_by_its_path(address, number, links):
-    site = InPath(address, links=links)
+async def test_a_page_of_results_that_is_named_says_its_search_and_paging_by_its_path(address, number):
+    site = InPath(address)
     url = ORIGIN + address.format(words="flood", number=number)
     proposal, _visitor, _said = await proposed(site, url)
     template = "{base}" + address.format(words="{query}", number="{page}")
     assert proposal.definition["search"] == {"url": template, "paging": {"kind": "page"}}
     assert proposal.definition["results"] == {"links": "css:h2 a", "empty": "css:.none", "empty_status": [404]}
     assert len(proposal.links.urls) == 10
-
-
-@pytest.mark.parametrize("address", ["/tag/{words}/", "/find/query:{words}"])
-async def test_a_page_of_results_without_a_number_has_no_paging(address):
-    proposal, visitor, _said = await proposed(InPath(address), ORIGIN + address.format(words="flood"))
-    assert proposal.definition["search"] == {"url": "{base}" + address.format(words="{query}")}
-    assert len(proposal.links.urls) == 10
-    assert not [why for _url, why, _body in visitor.asked if "count" in why]
-
-
-HIDDEN = (
-    '<form><input type="hidden" name="start" value="0"><input type="hidden" name="maxitems" value="20"></form><p>'
-    '<a title="Show items from 11 to 20" onclick="set(10)">2</a></p>'
-)
-
-
-async def test_a_hidden_field_that_a_script_sets_counts_results():
-    proposal, visitor, _said = await proposed(Searched(more=HIDDEN))
-    assert proposal.definition["search"] == {
-        "url": "{base}/search?q={query}&start={offset}",
-        "paging": {"kind": "offset", "step": 10},
-    }
-    assert f"{ORIGIN}/search?q=flood&start=10" in [url for url, _why, _body in visitor.asked]
-    targets = sites.parse(proposal.text, "a file").search_targets(["flood"], pages=2, per_page=20, sort="newest")
-    assert [target.url for target in targets] == [f"{ORIGIN}/search?q=flood&start={at}" for at in (0, 10)]
-
-
-class Posted(Searched):
-    """Takes its search by POST alone."""
-
-    def respond(self, request):
-        asked = request.body if request.path == self.path else request.query
-        return super().respond(type(request)(request.path, asked, {}, request.raw))
-
-
-async def test_so_it_does_in_a_search_by_post():
-    form = '<form action="/search" method="post"><input name="q"><input type="hidden" name="start" value="0"></form>'
-    proposal, visitor, said = await proposed(Posted(form))
-    assert proposal.definition["search"] == {
-        "url": "{base}/search",
-        "body": {"q": "{query}", "start": "{offset}"},
-        "body_type": "form",
-        "paging": {"kind": "offset", "step": 10},
-    }
-    assert "that may narrow it" not in said
-    assert [body for _url, why, body in visitor.asked if "far behind" in why] == ["q=flood&start=3990"]
-
-
-async def test_what_brings_no_other_results_counts_nothing_and_is_tried_twice_at_most():
-    names = ("page", "offset", "from", "skip")
-    hidden = "".join(f'<input type="hidden" name="{name}" value="0">' for name in names)
-    proposal, visitor, _said = await proposed(Searched(more=f"<form>{hidden}</form>"))
-    assert proposal.definition["search"] == {"url": "{base}/search?q={query}"}
-    assert [one for one in proposal.unknown if one.startswith("search.paging: no link to a second page")]
-    tried = [url.partition("flood")[2] for url, why, _body in visitor.asked if "by what may count them" in why]
-    assert tried == ["&page=1", "&offset=10"]
 
 
 # -- Their end --------------------------------------------------------------------------------------------------------

@@ -12,11 +12,9 @@ from crawler.discovery.results import next_links
 from crawler.discovery.search.search_template import (
     NAMED,
     SearchTemplate,
-    escaped,
     literal,
     of_url,
     with_parameter,
-    without_parameter,
 )
 
 if TYPE_CHECKING:
@@ -26,12 +24,6 @@ if TYPE_CHECKING:
 
 MAX_NUMBER = 1_000  # that a parameter of the second or a near page has; a larger one is an id
 _DIGITS = re.compile(r"\d{1,4}")
-_PAGE_NAMES = re.compile(r"p|pg|pn|page|page_?(no|num|number|index)|current(_?page)?", re.IGNORECASE)
-_OFFSET_NAMES = re.compile(r"offset|start|from|skip", re.IGNORECASE)
-# A number in the path of a template: with its name before it (`page:2`, `page/2`), or right behind the words.
-_IN_PATH = re.compile(r"(?<=/)(?:([\w-]+)[:=/]|\{query\}/)(\d{1,4})(?=/|$)")
-MAX_GUESSES = 2  # each costs a request
-MAX_HIDDEN = 100  # fields of a page; more aren't looked at
 _SIZE = re.compile(
     r"size|limit|per_?page|count|rows|length|max", re.IGNORECASE
 )  # in names of what says how many results a page has
@@ -86,70 +78,6 @@ def pages(page: ParsedPage, template: SearchTemplate, word: str, results: int) -
         return None
     selector = next_links.selector_of(page, following)
     return Pages(replace(template, paging={"kind": "link"}), selector) if selector else None
-
-
-def by_address(page: ParsedPage, template: SearchTemplate, word: str) -> SearchTemplate | None:
-    """Returns the search of which links to further pages say by their address that it is asked for by GET, too.
-
-    Args:
-        page: The first page of results.
-        template: Of the search by POST that gave it.
-        word: That was searched for.
-
-    Returns:
-        The search for its first page, without paging; None if no such link says the word.
-    """
-    step = _second(_steps(page, word, template.encoding), next(iter(next_links.next_links(page)), None))
-    made = of_url(step.url, word, template.encoding) if step and step.name else None
-    if not step or not made:
-        return None
-    found = f"links to further pages, as {step.url}"
-    return SearchTemplate(without_parameter(made, step.name), encoding=template.encoding, found=found)
-
-
-def guesses(page: ParsedPage, template: SearchTemplate, results: int) -> list[SearchTemplate]:
-    """Returns searches with a paging that no link shows, to be tried: by the names of what may count.
-
-    That is a number in the search's own address or body, or a hidden field of its page of results, which a script sets.
-
-    Args:
-        page: A page of results.
-        template: Of the search, without paging.
-        results: How many results the page has.
-    """
-    head, mark, query = template.url.partition("?")
-    found = []
-    for match in () if template.body else _IN_PATH.finditer(head):
-        if paging := counting(match[1] or "page", match[2], results):
-            made = f"{head[: match.start(2)]}{{{paging['kind']}}}{head[match.end(2) :]}{mark}{query}"
-            found.append(replace(template, url=made, paging=paging))
-    hidden = page.tree.select("form input[type=hidden][name][value]")[:MAX_HIDDEN]
-    for name, value in [*template.pairs(), *((one.attr("name") or "", one.attr("value") or "") for one in hidden)]:
-        if paging := counting(name, value, results):
-            place = f"{{{paging['kind']}}}"
-            if template.body:
-                found.append(replace(template, body=template.body | {name: place}, paging=paging))
-            else:
-                made = with_parameter(template.url, escaped(name, template.encoding), place)
-                found.append(replace(template, url=made, paging=paging))
-    return [one for at, one in enumerate(found) if one not in found[:at]][:MAX_GUESSES]
-
-
-def counting(name: str, value: str, results: int) -> dict[str, Any]:
-    """Returns the paging in which a value counts pages or results, by its name; empty: it counts neither.
-
-    Args:
-        name: Of a parameter or the like.
-        value: What it is on a page of results. Where that isn't the first one's, only a name that says `page` will do:
-            `p=5` may be a project's, and `from=2020` a year's.
-        results: How many results the page has.
-    """
-    is_first = value in ("0", "1")
-    if _PAGE_NAMES.fullmatch(name) and (is_first or ("page" in name.lower() and _DIGITS.fullmatch(value))):
-        return {"kind": "page"} | ({"first": 0} if value == "0" else {})
-    if _OFFSET_NAMES.fullmatch(name) and is_first:
-        return {"kind": "offset", "step": results} | ({"first": 1} if value == "1" else {})
-    return {}
 
 
 def _by_number(

@@ -104,13 +104,6 @@ def with_parameter(url: str, name: str, value: str) -> str:
     return f"{head}?{'&'.join(pairs)}"
 
 
-def without_parameter(url: str, name: str) -> str:
-    """Returns a template without a parameter, whose name is as it is written in URLs."""
-    head, _, query = url.partition("?")
-    pairs = [pair for pair in query.split("&") if pair.partition("=")[0] != name]
-    return f"{head}?{'&'.join(pairs)}" if pairs else head
-
-
 def literal(address: str) -> str:
     """Returns an address, or a part of one, as a template has it that stands for nothing else."""
     return address.replace("{", "%7B").replace("}", "%7D")
@@ -129,11 +122,8 @@ def _filled(value: str, word: str, encoding: str) -> str:
 
 
 def based(keys: dict[str, Any], url: str) -> dict[str, Any]:
-    """Returns the keys with the site's origin as its `base`, if its search or its results are there."""
-    base = origin_as_written(url)
-    search, results = keys["search"], keys["results"]
-    if results.get("link", "").startswith(f"{base}/"):
-        keys = {"base": base, **keys, "results": results | {"link": "{base}" + results["link"].removeprefix(base)}}
+    """Returns the keys with the site's origin as its `base`, if its search is there."""
+    base, search = origin_as_written(url), keys["search"]
     if not search["url"].startswith(f"{base}/"):
         return keys
     return {"base": base, **keys, "search": search | {"url": "{base}" + search["url"].removeprefix(base)}}

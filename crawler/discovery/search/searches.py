@@ -65,7 +65,7 @@ async def find(inquiry: Inquiry, front: ParsedPage) -> Answer | None:
         templates = forms.searches(page) if page else []
     for template in _different(templates)[:SEARCHES_TRIED]:
         if answer := await attempt(inquiry, template, front):
-            return await _by_address(inquiry, answer, front)
+            return answer
     return None
 
 
@@ -75,16 +75,6 @@ def _different(templates: Sequence[SearchTemplate]) -> list[SearchTemplate]:
     for template in templates:
         sent.setdefault((template.url, tuple(template.body.items())), template)
     return list(sent.values())
-
-
-async def _by_address(inquiry: Inquiry, answer: Answer, front: ParsedPage) -> Answer:
-    """Returns a search by POST as one by GET, if links to further pages show that the site takes that, too.
-
-    By GET its further pages have addresses, which a search by POST can't say.
-    """
-    linked = paging.by_address(answer.page, answer.template, inquiry.word) if answer.template.body else None
-    by_get = await attempt(inquiry, linked, front) if linked else None
-    return by_get if by_get and by_get.block.urls == answer.block.urls else answer
 
 
 async def attempt(inquiry: Inquiry, template: SearchTemplate, front: ParsedPage) -> Answer | None:
@@ -138,33 +128,12 @@ async def _ask(inquiry: Inquiry, template: SearchTemplate, word: str, why: str) 
     return await inquiry.search(sites.Site.from_definition(definition), word, why)
 
 
-async def _by_trial(inquiry: Inquiry, answer: Answer) -> paging.Pages | None:
-    """Returns how further pages of results are asked for that no link shows, if that brings other results."""
-    for template in paging.guesses(answer.page, answer.template, len(answer.block.urls)):
-        definition = {"name": inquiry.name, "search": template.definition(), "results": {"links": "css:a"}}
-        site = sites.Site.from_definition(definition)
-        first, second = site.search_targets([inquiry.word], pages=2, per_page=20, sort="newest")
-        target = first if second.url == answer.page.url and not second.body else second
-        try:
-            why = "another page of results, by what may count them"
-            page = page_of(
-                await inquiry.visitor.ask(target.url, why, body=target.body, content_type=site.request_content_type)
-            )
-        except HeadroomError:
-            continue
-        links = page.tree.select(answer.block.selector.css) if page and page.fetched.status < FIRST_ERROR else []
-        urls = {page.absolute(link.attr("href") or "") for link in links} if page else set()
-        if len(urls.difference(answer.block.urls)) * 2 > len(urls):
-            return paging.Pages(template)
-    return None
-
-
 async def keys_of(inquiry: Inquiry, answer: Answer) -> dict[str, Any]:
     """Returns the keys `base`, `search` and `results`, with notes on what is lacking."""
     template, results = answer.template, {"links": f"css:{answer.block.selector.css}"}
     if not template.paging:
         number = len(answer.block.urls)
-        found = paging.pages(answer.page, template, inquiry.word, number) or await _by_trial(inquiry, answer)
+        found = paging.pages(answer.page, template, inquiry.word, number)
         if found is None:
             full = f"; it has exactly {number}, so the search may show no more of any word" if number in _ROUND else ""
             missing = f"no link to a second page of results for {inquiry.word!r} was found{full}"
