@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.exceptions import UsageError
 
 from crawler.base.errors import existing, shown
-from crawler.cli.command import HELP_INDENT_CHARACTERS, HeadroomCommand, HelpFormatter, help_width
+from crawler.cli.command import HeadroomCommand, HelpFormatter, help_entry, help_width
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Mapping
@@ -77,6 +77,7 @@ class ActionCommand(HeadroomCommand):
     actions: ClassVar[Mapping[str, Action]] = {}
     default_action: ClassVar[str] = ""
     usage = "ACTION [arguments] [options]"
+    arguments_max = float("inf")  # each action has its own
 
     def long_desc(self) -> str:
         """Returns the list of actions, which stands above the options in the help text."""
@@ -159,9 +160,9 @@ class ActionCommand(HeadroomCommand):
     def _action_lines(self) -> Iterator[str]:
         """Yields the lines of each action: its arguments and what it does, its options, an example."""
         for name, action in self.actions.items():
-            yield from _entry(f"  {name} {action.arguments}", action.text)
+            yield from help_entry(f"  {name} {action.arguments}", action.text)
             for option in action.options:
-                yield from _entry(f"    {option.shown}", option.text)
+                yield from help_entry(f"    {option.shown}", option.text)
             yield f"    example: scrapy {self.name} {action.example}"
         yield ""
         yield f"scrapy {self.name} ACTION --help says more of one."
@@ -170,14 +171,3 @@ class ActionCommand(HeadroomCommand):
 def _add_help(parser: argparse.ArgumentParser) -> None:
     """Adds a `--help` that waits until the other words are read, in place of argparse's own."""
     parser.add_argument("-h", "--help", action="store_true", help="show this text; after an action, what it takes")
-
-
-def _entry(head: str, text: str) -> Iterator[str]:
-    """Yields a name and its text beside it, or below it where the name is long."""
-    indent = " " * HELP_INDENT_CHARACTERS
-    if len(head) >= HELP_INDENT_CHARACTERS - 1:
-        yield head
-        head = ""
-    yield from textwrap.wrap(
-        text, help_width(), initial_indent=head.ljust(HELP_INDENT_CHARACTERS), subsequent_indent=indent
-    )

@@ -51,12 +51,14 @@ class HeadroomCommand(ScrapyCommand):
     Attributes:
         summary: The line in Scrapy's list of commands.
         usage: What follows the command's name on the command line, for the help text.
+        arguments_max: How many words it takes that are no options.
         description: The text above the options in the help text; empty: the summary.
         example: A command line to try, without `scrapy`.
     """
 
     summary: ClassVar[str]
     usage: ClassVar[str] = "[options]"
+    arguments_max: ClassVar[float] = 0
     description: ClassVar[str] = ""
     example: ClassVar[str] = ""
     requires_crawler_process = False
@@ -104,7 +106,7 @@ class HeadroomCommand(ScrapyCommand):
             sys.stdout.reconfigure(errors="replace")  # a terminal that can't show Chinese shows question marks
         try:
             self._refuse_other_projects()
-            self._refuse_options(args)
+            self._refuse_words(args)
             check(self.values)
             for line in misspelt_names():
                 print("warning:", line, file=sys.stderr)
@@ -139,11 +141,13 @@ class HeadroomCommand(ScrapyCommand):
         module = os.environ.get("SCRAPY_SETTINGS_MODULE", "")
         raise HeadroomError(f"the settings of this project ({module}) don't say {ADD_ON}")
 
-    def _refuse_options(self, args: list[str]) -> None:
-        """Refuses unknown options: Scrapy leaves them among the arguments."""
+    def _refuse_words(self, args: list[str]) -> None:
+        """Refuses unknown options, which Scrapy leaves among the arguments, and too many of these."""
         for arg in args:
             if arg.startswith("-") and arg != "-":
                 raise UsageError(f"unknown option {shown(arg)}; scrapy {self.name} -h lists them")
+        if len(args) > self.arguments_max:
+            raise UsageError(f"scrapy {self.name} takes {'one argument' if self.arguments_max else 'no arguments'}")
 
     @property
     def name(self) -> str:
@@ -156,6 +160,14 @@ class HeadroomCommand(ScrapyCommand):
         if self.settings is None:
             raise HeadroomError("the command was started without settings")
         return self.settings
+
+
+def help_entry(head: str, text: str) -> list[str]:
+    """Returns the lines of a name and its text beside it, or below it where the name is long."""
+    lines = [head] if len(head) >= HELP_INDENT_CHARACTERS - 1 else []
+    indent = " " * HELP_INDENT_CHARACTERS
+    first = indent if lines else head.ljust(HELP_INDENT_CHARACTERS)
+    return lines + textwrap.wrap(text, help_width(), initial_indent=first, subsequent_indent=indent)
 
 
 def help_width() -> int:

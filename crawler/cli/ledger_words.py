@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from crawler.base.reasons import NOTES, REASONS, Reason, status_reason
+from crawler.cli.command import help_entry, help_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,6 @@ FINISHED_PAGES = (
     "visited again by themselves."
 )
 _STATUS = re.compile(r"http-(\d{3})")
-_WORD_CHARACTERS = 22  # width of the column of words; the longest has 19
 
 
 def meaning(word: str) -> str:
@@ -32,25 +32,21 @@ def meaning(word: str) -> str:
     return REASONS[word].meaning if word in REASONS else ""
 
 
-def legend(width: int) -> str:
-    """Returns all words with their meanings, as lines of at most so many characters."""
+def legend() -> str:
+    """Returns all words with their meanings, as lines of the help text."""
     of_statuses = Reason("http-NNN", "its host answers with this status, such as http-404")
     own = "Other words are those of your own parsers and pipelines. scrapy seeds list --reason WORD shows the pages."
     parts = [
         "Words after `failed`, and why pages are tried again",
-        *_lines([of_statuses, *REASONS.values()], width),
+        *_lines([of_statuses, *REASONS.values()]),
         "",
-        *textwrap.wrap(own, width),
+        *textwrap.wrap(own, help_width()),
         "",
         "Words after `besides`",
-        *_lines(NOTES.values(), width),
+        *_lines(NOTES.values()),
     ]
     return "\n".join(parts)
 
 
-def _lines(words: Iterable[Reason | Note], width: int) -> list[str]:
-    lines = []
-    for word in words:
-        head = f"  {word}".ljust(_WORD_CHARACTERS)
-        lines += textwrap.wrap(word.meaning, width, initial_indent=head, subsequent_indent=" " * _WORD_CHARACTERS)
-    return lines
+def _lines(words: Iterable[Reason | Note]) -> list[str]:
+    return [line for word in words for line in help_entry(f"  {word}", word.meaning)]

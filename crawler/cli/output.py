@@ -15,13 +15,14 @@ from crawler.config.check import redaction_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 T = TypeVar("T")
 ERRORS_MAX = 50  # of a file; whoever has mended so many looks again
 ERROR_CHARACTERS_MAX = 2_000  # of an error, which is one line to read: what it quotes is much shorter
-UNITS = ("B", "kB", "MB", "GB", "TB")
+UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 UNIT = 1000
+WHOLE_FROM = 100  # smaller numbers have decimals
 
 
 def print_error(error: Exception, settings: Mapping[str, Any]) -> None:
@@ -90,9 +91,19 @@ def shown_count(name: str, number: float) -> str:
     Args:
         name: What is counted; such as `pages`, or `bytes`.
     """
-    if name != "bytes":
-        return f"{number:,.4g}" if isinstance(number, float) else f"{number:,}"
-    unit = 0
-    while number >= UNIT and unit < len(UNITS) - 1:
-        number, unit = number / UNIT, unit + 1
-    return f"{number:.3g} {UNITS[unit]}"
+    if name == "bytes":
+        return bytes_text(number)
+    return f"{number:,.4g}" if isinstance(number, float) else f"{number:,}"
+
+
+def bytes_text(number: float) -> str:
+    """Returns a number of bytes with its unit."""
+    return scaled(number, UNITS, " ")
+
+
+def scaled(number: float, units: Sequence[str], between: str) -> str:
+    """Returns a number in few characters, in the unit of which it has up to three digits before the point."""
+    place = 0
+    while number >= UNIT and place < len(units) - 1:
+        number, place = number / UNIT, place + 1
+    return f"{number:,.0f}{between}{units[place]}" if number >= WHOLE_FROM else f"{number:.3g}{between}{units[place]}"

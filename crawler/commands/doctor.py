@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
-
 from crawler.base.errors import HeadroomError
-from crawler.cli.command import HELP_INDENT_CHARACTERS, HeadroomCommand, help_width
+from crawler.cli.command import HeadroomCommand, help_entry
 from crawler.cli.output import print_answer
 from crawler.cli.text_tables import print_table
 
@@ -33,20 +30,17 @@ class Command(HeadroomCommand):
         from crawler.doctor.checks import GROUPS
         from crawler.doctor.finding import MEANINGS
 
-        states = [(state.value, text) for state, text in MEANINGS.items()]
-        checks = [(check.name, check.looks_at) for group in GROUPS for check in group.checks]
-        return "\n".join(
-            [super().long_desc(), "", "States", "======", *_entries(states), "", "Checks", "======", *_entries(checks)]
-        )
+        states = [line for state, text in MEANINGS.items() for line in help_entry(f"  {state.value}", text)]
+        checks = [check for group in GROUPS for check in group.checks]
+        entries = [line for check in checks for line in help_entry(f"  {check.name}", check.looks_at)]
+        return "\n".join([super().long_desc(), "", "States", "======", *states, "", "Checks", "======", *entries])
 
-    async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+    async def execute(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Makes the checks."""
         from crawler.doctor.checks import GROUPS
         from crawler.doctor.examination import examine
         from crawler.doctor.finding import State
 
-        if args:
-            raise UsageError("scrapy doctor takes no arguments")
         rows = [
             {"check": name, "state": finding.state.value, "text": finding.text}
             for name, finding in await examine(GROUPS, self.values)
@@ -66,16 +60,3 @@ class Command(HeadroomCommand):
         }
         if any(bad.values()):
             raise HeadroomError("; ".join(f"{what}: {', '.join(names)}" for what, names in bad.items() if names))
-
-
-def _entries(pairs: list[tuple[str, str]]) -> list[str]:
-    return [
-        line
-        for name, text in pairs
-        for line in textwrap.wrap(
-            text,
-            help_width(),
-            initial_indent=f"  {name}".ljust(HELP_INDENT_CHARACTERS),
-            subsequent_indent=" " * HELP_INDENT_CHARACTERS,
-        )
-    ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from crawler.base.errors import FrontierError
-from crawler.cli.command import HeadroomCommand, help_width
+from crawler.cli.command import HeadroomCommand
 from crawler.cli.ledger_words import legend
 from crawler.cli.output import print_answer
 
@@ -27,6 +27,7 @@ class Command(HeadroomCommand):
 
     summary = "Show where every offered seed is; check that none is lost"
     usage = "[PLAN] [options]"
+    arguments_max = 1
     description = (
         "For each plan and site, counts the seeds (pages) that were offered, that were known already, that are ready "
         "to be crawled, are being crawled, are finished, or have failed, with the reasons of the failures. The "
@@ -37,7 +38,7 @@ class Command(HeadroomCommand):
 
     def long_desc(self) -> str:
         """Returns the description, and below it what every word means that the ledger counts by."""
-        return f"{super().long_desc()}\n\n{legend(help_width())}"
+        return f"{super().long_desc()}\n\n{legend()}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds `--verify` and `--since`."""
@@ -57,8 +58,6 @@ class Command(HeadroomCommand):
         from crawler.cli.ledger_changes import changes, print_changes, saved_ledger
         from crawler.cli.ledger_table import ledger_as_json, print_ledger
 
-        if len(args) > 1:
-            raise UsageError("scrapy ledger [PLAN]")
         if opts.since is not None:
             if args or opts.verify:
                 raise UsageError("ledger --since is about all plans, and counts nothing anew")

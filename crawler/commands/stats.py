@@ -6,8 +6,6 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from scrapy.exceptions import UsageError
-
 from crawler.base.text import one_line
 from crawler.cli.command import HeadroomCommand
 from crawler.cli.output import print_answer, shown_count
@@ -58,10 +56,8 @@ class Command(HeadroomCommand):
             help="print how the crawl stands and all it ever did as Prometheus metrics, for a textfile collector",
         )
 
-    async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+    async def execute(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Shows the counts."""
-        if args:
-            raise UsageError("scrapy stats takes no arguments")
         if opts.metrics:
             async with self.connect() as operator:
                 await _print_metrics(operator)

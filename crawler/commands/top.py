@@ -7,8 +7,6 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
-
 from crawler.base.errors import UnavailableError
 from crawler.base.tasks import cancel
 from crawler.cli.command import HeadroomCommand
@@ -43,12 +41,10 @@ class Command(HeadroomCommand):
         parser.add_argument("--view", choices=NAMES, default=NAMES[0], help="the view to begin with (default overview)")
         parser.add_argument("--once", action="store_true", help="print the view and end")
 
-    async def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+    async def execute(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Shows the views."""
         from crawler.cli.top_views import print_moment, read_moment
 
-        if args:
-            raise UsageError("scrapy top takes no arguments")
         is_screen = sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
         async with self.connect() as operator:
             moment = await read_moment(operator)

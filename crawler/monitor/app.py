@@ -21,10 +21,10 @@ from starlette.staticfiles import StaticFiles
 
 from crawler import config
 from crawler.base import log_events, tasks
-from crawler.base.errors import HeadroomError, PlanError, UnavailableError, UrlError
+from crawler.base.errors import ConfigError, HeadroomError, PlanError, UnavailableError, UrlError
 from crawler.cluster.metrics_endpoint import MetricsEndpoint
 from crawler.monitor import formats
-from crawler.monitor.guard import SecurityHeaders
+from crawler.monitor.guard import RefusedRequestError, SecurityHeaders
 from crawler.monitor.last_pages import PLACE
 from crawler.monitor.pages import (
     access,
@@ -41,7 +41,6 @@ from crawler.monitor.pages import (
     sites,
 )
 from crawler.monitor.web import Monitor, WebRequest
-from crawler.monitor.web_errors import RefusedRequestError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -96,7 +95,7 @@ def build(monitor: Monitor) -> Starlette:
             Route("/failures", _action(monitor, "operator", failures.act), methods=["POST"]),
             *_pages(monitor, "/seed", seed.show, "/seed", seed.table),
             *_pages(monitor, "/audit", audit_log.show, "/audit", audit_log.table, role="operator"),
-            Route("/metrics", MetricsEndpoint(partial(_read, monitor), _metrics_token(monitor))),
+            Route("/metrics", MetricsEndpoint(partial(_read, monitor), config.METRICS_TOKEN.of(monitor.settings))),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],
         middleware=[Middleware(SecurityHeaders, secure=monitor.secure)],
@@ -207,7 +206,12 @@ def _action(monitor: Monitor, role: Role, handle: ActionHandler) -> Any:
         form = await web.form()
         if not web.sign_in.sent(form.get("csrf", "")):
             raise RefusedRequestError(403, "error.form")
-        return await handle(web, form)
+        try:
+            return await handle(web, form)
+        except UnavailableError:
+            raise
+        except HeadroomError as error:
+            return web.html("error", 400 if isinstance(error, ConfigError | UrlError) else 409, message=str(error))
 
     return _page(monitor, role, checked)
 
@@ -218,10 +222,6 @@ async def _read(monitor: Monitor) -> Overview:
     if figures.away or figures.overview is None:
         raise UnavailableError(figures.away or "no figures yet")
     return figures.overview
-
-
-def _metrics_token(monitor: Monitor) -> str:
-    return config.METRICS_TOKEN.of(monitor.settings)
 
 
 async def _refuse(monitor: Monitor, request: Request, error: Exception) -> Response:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from crawler.cli.output import scaled
+
 if TYPE_CHECKING:
     from crawler.monitor.words import Messages
 
-STEP = 1000
-BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
 SHORT = ("", "k", "M", "G", "T")
 WHOLE_FROM = 100  # smaller rates have decimals
 # Seconds of a unit, and its message; from how many of it on the next one is used: 90 s say more than 2 minutes.
@@ -25,20 +25,7 @@ def number(value: float) -> str:
 
 def short(value: float) -> str:
     """Returns a number in few characters, such as 12.3M."""
-    return _scaled(value, SHORT, "")
-
-
-def bytes_text(value: float) -> str:
-    """Returns a number of bytes with its unit."""
-    return _scaled(value, BYTES, " ")
-
-
-def _scaled(value: float, units: tuple[str, ...], between: str) -> str:
-    place = 0
-    while value >= STEP and place < len(units) - 1:
-        value, place = value / STEP, place + 1
-    digits = f"{value:,.0f}" if value >= WHOLE_FROM else f"{value:.3g}"
-    return f"{digits}{between}{units[place]}"
+    return scaled(value, SHORT, "")
 
 
 def span(seconds: float, words: Messages) -> str:

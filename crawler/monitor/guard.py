@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 
-from crawler.monitor.web_errors import RefusedRequestError
-
 if TYPE_CHECKING:
-    from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Nothing inline, nothing from elsewhere, no frame around it; forms lead back here alone.
@@ -31,6 +28,20 @@ HEADERS = {
 }
 OWN_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 TLS_HEADERS = {"strict-transport-security": "max-age=31536000"}
+
+
+class RefusedRequestError(Exception):
+    """A request is refused.
+
+    Args:
+        status: The answer's.
+        message: A key of the messages, which says why.
+        values: Of the message.
+    """
+
+    def __init__(self, status: int, message: str, **values: Any) -> None:
+        super().__init__(message)
+        self.status, self.message, self.values_of_message = status, message, values
 
 
 class SecurityHeaders:
@@ -76,12 +87,6 @@ class SecurityHeaders:
 def _name_in(host: str) -> str:
     """Returns the name in a Host header, without its port."""
     return host.rpartition(":")[0].lower() if re.fullmatch(r".*:\d{1,5}", host) else host.lower()
-
-
-def refuse_other_origins(request: Request) -> None:
-    """Refuses a form that another site's page sent."""
-    if not is_from_here(request.headers):
-        raise RefusedRequestError(403, "error.other-site")
 
 
 def is_from_here(headers: Headers) -> bool:

@@ -13,12 +13,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from crawler import __version__
-from crawler.base.errors import HeadroomError
+from crawler.cli.output import bytes_text
 from crawler.cluster import audit
 from crawler.monitor import formats
-from crawler.monitor.guard import refuse_other_origins
+from crawler.monitor.guard import RefusedRequestError, is_from_here
 from crawler.monitor.last_pages import LastPages
-from crawler.monitor.web_errors import RefusedRequestError
 from crawler.monitor.words import LANGUAGES, Messages, preferred, words_of
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ _templates = Environment(
     loader=PackageLoader("crawler.monitor"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
 _templates.filters.update(
-    number=formats.number, short=formats.short, bytes=formats.bytes_text, span=formats.span, at=formats.at
+    number=formats.number, short=formats.short, bytes=bytes_text, span=formats.span, at=formats.at
 )
 
 
@@ -172,7 +171,8 @@ class WebRequest:
         Raises:
             RefusedRequestError: It is too large or no form, or another site's page sent it.
         """
-        refuse_other_origins(self.request)
+        if not is_from_here(self.request.headers):
+            raise RefusedRequestError(403, "error.other-site")
         body = b""
         try:
             async with asyncio.timeout(FORM_SECONDS):
@@ -195,13 +195,10 @@ class WebRequest:
         Args:
             action: Its name in the audit.
             target: What it is done to.
-            work: Does it. A HeadroomError of it is shown.
+            work: Does it.
             then: The address of the page that follows.
         """
         user = self.sign_in.user.name
         async with self.monitor.connection.operator() as operator:
-            try:
-                await audit.act(operator, user=user, action=action, target=target, work=partial(work, operator))
-            except HeadroomError as error:
-                return self.html("error", 409, message=str(error))
+            await audit.act(operator, user=user, action=action, target=target, work=partial(work, operator))
         return self.then(then, action)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import StreamingResponse
 
-from crawler.monitor.web_errors import RefusedRequestError
+from crawler.monitor.guard import RefusedRequestError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse
 
-from crawler.base.errors import HeadroomError, UnavailableError
+from crawler.base.errors import HeadroomError
 from crawler.cli.retrying import Retrying
 from crawler.frontier.ledger import Account
 from crawler.monitor import formats
+from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.tables import ShownTable
-from crawler.monitor.web_errors import RefusedRequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,12 +112,7 @@ async def act(web: WebRequest, form: dict[str, str]) -> Response:
         if left := retrying.left():
             raise HeadroomError(left)
 
-    try:
-        await web.monitor.slow_actions.begin(TARGET, "seeds-retry", web.sign_in.user.name, retry, told=told)
-    except UnavailableError:
-        raise
-    except HeadroomError as error:
-        return web.html("error", 409, message=str(error))
+    await web.monitor.slow_actions.begin(TARGET, "seeds-retry", web.sign_in.user.name, retry, told=told)
     return RedirectResponse(f"/failures?{urlencode(wanted.as_parameters())}", 303)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from crawler.base.errors import HeadroomError, UrlError
+from crawler.base.errors import UrlError
 from crawler.cli.host_status import HostStatus, host_status
 from crawler.cluster.host_rows import host_rows
 from crawler.cluster.host_steering import CHANGES, host_named, orders_of, slow
+from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.tables import ShownTable
-from crawler.monitor.web_errors import RefusedRequestError
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -58,10 +58,7 @@ async def act(web: WebRequest, form: dict[str, str]) -> Response:
     """Orders something for a host."""
     name, delay = form.get("order", ""), form.get("delay", "")
     host = host_named(form.get("name", ""))
-    try:
-        change = slow(delay) if name == "slow" else CHANGES.get(name)
-    except HeadroomError as error:
-        return web.html("error", 400, message=str(error))
+    change = slow(delay) if name == "slow" else CHANGES.get(name)
     if change is None:
         raise RefusedRequestError(400, "error.form")
 

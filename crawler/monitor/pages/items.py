@@ -17,10 +17,10 @@ from starlette.responses import StreamingResponse
 from crawler.base.item import Item, Media
 from crawler.cli.output import to_json
 from crawler.monitor import parquet
+from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.item_store import WantedItems, moment
 from crawler.monitor.pages.media import is_shown
 from crawler.monitor.tables import BYTE_ORDER_MARK, ShownTable, cell
-from crawler.monitor.web_errors import RefusedRequestError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping

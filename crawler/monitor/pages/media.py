@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import FileResponse
 
 from crawler import config
+from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.image_size import pixels
-from crawler.monitor.web_errors import RefusedRequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

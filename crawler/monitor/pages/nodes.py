@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from crawler.base.errors import ConfigError
 from crawler.cli.worker_rows import state_of
 from crawler.cluster.activity import PERIODS
 from crawler.cluster.steering import CHANGES, LIMITS, limits, steer
 from crawler.frontier.node_orders import NodeOrder, NodeOrders
 from crawler.monitor import charts, formats
+from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.tables import ShownTable
-from crawler.monitor.web_errors import RefusedRequestError
 from crawler.telemetry import node_history
 from crawler.telemetry.node_history import NodeSample
 
@@ -89,11 +88,8 @@ async def table(web: WebRequest) -> ShownTable:
 async def act(web: WebRequest, form: dict[str, str]) -> Response:
     """Gives a node an order."""
     node, name = form.get("name", ""), form.get("order", "")
-    try:
-        given = {field: form[field] for field in LIMITS if form.get(field)}
-        change: Change | None = limits(given) if name == "set" and given else CHANGES.get(name)
-    except ConfigError as error:
-        return web.html("error", 400, message=str(error))
+    given = {field: form[field] for field in LIMITS if form.get(field)}
+    change: Change | None = limits(given) if name == "set" and given else CHANGES.get(name)
     if change is None:
         raise RefusedRequestError(400, "error.no-limit" if name == "set" else "error.form")
 

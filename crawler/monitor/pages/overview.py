@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crawler.cli.output import bytes_text
 from crawler.cluster.activity import PERIODS, TOTALS
 from crawler.cluster.overview import SEED_STATES
 from crawler.monitor import charts, formats
@@ -12,7 +13,6 @@ from crawler.monitor.tables import ShownTable
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from crawler.cluster.activity import Steps
     from crawler.cluster.overview import Overview
     from crawler.monitor.gatherer import LatestFigures
     from crawler.monitor.web import WebRequest
@@ -29,7 +29,7 @@ async def show(web: WebRequest) -> Response:
     return web.html(
         "overview",
         figures=figures,
-        troubles=[(trouble, _sentence(trouble.kind, trouble.values, web.words)) for trouble in figures.troubles],
+        troubles=[(trouble, web.words(f"trouble.{trouble.kind}", **trouble.values)) for trouble in figures.troubles],
         overview=overview,
         period=period,
         periods=tuple(PERIODS),
@@ -54,10 +54,6 @@ def _period(web: WebRequest) -> str:
     return asked_for if asked_for in PERIODS else "hour"
 
 
-def _sentence(kind: str, values: Any, words: Messages) -> str:
-    return words(f"trouble.{kind}", **values)
-
-
 def _charts(figures: LatestFigures, period: str, words: Messages) -> list[dict[str, Any]]:
     """Returns a chart of each count: what it is now, the most it was, and the drawing."""
     steps = figures.activity.steps(period)
@@ -65,17 +61,12 @@ def _charts(figures: LatestFigures, period: str, words: Messages) -> list[dict[s
     length_s = PERIODS[period][0].seconds
     shown_charts = []
     for name in TOTALS:
-        rates = _rates(steps, name, length_s)
-        shown = formats.bytes_text if name == "bytes" else formats.number
+        rates = [counts.get(name, 0) / length_s for _begin, counts in steps[:-1]]  # those that have ended
+        shown = bytes_text if name == "bytes" else formats.number
         values = {"now": shown(now[name]), "most": shown(max(rates, default=0.0)), "period": words(f"period.{period}")}
         label = words(f"chart.{name}", **values)
         shown_charts.append({"name": name, **values, "drawing": charts.area(rates, label)})
     return shown_charts
-
-
-def _rates(steps: Steps, name: str, length_s: int) -> list[float]:
-    """Returns a count per second in each step that has ended."""
-    return [counts.get(name, 0) / length_s for _begin, counts in steps[:-1]]
 
 
 def _seeds(overview: Overview, words: Messages) -> list[dict[str, Any]]:

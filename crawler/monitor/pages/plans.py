@@ -8,12 +8,13 @@ from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse
 
-from crawler.base.errors import HeadroomError, PlanError, UnavailableError
+from crawler.base.errors import PlanError
 from crawler.cluster.plan_progress import seconds_left, shown_state
 from crawler.frontier.ledger import COUNTS, Account
+from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.pages.sites import shown_definition
 from crawler.monitor.tables import ShownTable
-from crawler.monitor.web_errors import RefusedRequestError
+from crawler.plans.operator import Operator
 from crawler.telemetry import plan_yield
 
 if TYPE_CHECKING:
@@ -24,18 +25,17 @@ if TYPE_CHECKING:
     from crawler.frontier.seed_admin import Progress
     from crawler.monitor.gatherer import LatestFigures
     from crawler.monitor.web import WebRequest
-    from crawler.plans.operator import Operator
 
 YIELD_COLUMNS = ("words", "page", "pages", "found", "new", "items")
 YIELD_ROWS_MAX = 100  # of combinations, on the page
 COLUMNS = ("plan", "state", *COUNTS, "difference", "percent_done", "seconds_left")
 LEDGER_COLUMNS = ("site", "frontier", *COUNTS, "difference")
 # What can be done to a plan -> what does it, as `scrapy plan` does.
-ACTIONS: Mapping[str, Callable[[str, Operator, Progress], Awaitable[object]]] = {
-    "pause": lambda plan, operator, progress: operator.pause(plan, progress),
-    "resume": lambda plan, operator, progress: operator.resume(plan, progress),
-    "cancel": lambda plan, operator, progress: operator.cancel(plan, progress),
-    "delete": lambda plan, operator, progress: operator.delete(plan, progress),
+ACTIONS: Mapping[str, Callable[[Operator, str, Progress], Awaitable[object]]] = {
+    "pause": Operator.pause,
+    "resume": Operator.resume,
+    "cancel": Operator.cancel,
+    "delete": Operator.delete,
 }
 
 
@@ -117,13 +117,11 @@ async def act(web: WebRequest, form: dict[str, str]) -> Response:
     plan, name = form.get("name", ""), form.get("action", "")
     if name not in ACTIONS:
         raise RefusedRequestError(400, "error.form")
-    try:
-        work = partial(ACTIONS[name], plan)
-        is_done = await web.monitor.slow_actions.begin(plan, f"plan-{name}", web.sign_in.user.name, work)
-    except UnavailableError:
-        raise
-    except HeadroomError as error:
-        return web.html("error", 409, message=str(error))
+
+    def work(operator: Operator, progress: Progress) -> Awaitable[object]:
+        return ACTIONS[name](operator, plan, progress)
+
+    is_done = await web.monitor.slow_actions.begin(plan, f"plan-{name}", web.sign_in.user.name, work)
     address = "/plans" if is_done and name == "delete" else f"/plan?{urlencode({'name': plan})}"
     return web.then(address, f"plan-{name}") if is_done else RedirectResponse(address, 303)
 

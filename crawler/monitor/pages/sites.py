@@ -12,8 +12,8 @@ from crawler.cluster.activity import of_sites, sum_of, tries_in_vain
 from crawler.cluster.plan_progress import shown_state
 from crawler.cluster.troubles import VAIN_SEEDS, VAIN_TRIES
 from crawler.frontier.ledger import COUNTS, Account
+from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.tables import ShownTable
-from crawler.monitor.web_errors import RefusedRequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
