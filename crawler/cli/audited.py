@@ -19,10 +19,6 @@ T = TypeVar("T")
 async def audited(operator: Operator, action: str, target: str, work: Callable[[], Awaitable[T]]) -> T:
     """Carries out a command's action, and writes down who has typed it, and where; returns what it returns.
 
-    Args:
-        action: Its name in the audit, such as `host-pause`.
-        target: What it is done to.
-
     Raises:
         HeadroomError: It was refused.
         redis.exceptions.RedisError: Redis is away.

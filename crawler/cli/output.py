@@ -55,12 +55,7 @@ def print_json(value: object) -> None:
 
 
 def to_json(value: object, option: int = 0) -> bytes:
-    r"""Returns a value as JSON in UTF-8. Characters that don't show are escaped (`\u001b`), which means the same.
-
-    Args:
-        value: Of JSON types, or a dataclass.
-        option: Of `orjson.dumps`.
-    """
+    r"""Returns a value as JSON in UTF-8. Characters that don't show are escaped (`\u001b`), which means the same."""
     encoded = orjson.dumps(value, option=option)
     text = encoded.decode()
     if text.replace("\n", "").isprintable():  # line breaks stand between values; JSON has none within strings
@@ -69,11 +64,7 @@ def to_json(value: object, option: int = 0) -> bytes:
 
 
 def format_time(at_ms: int, *, to_minutes: bool = False) -> str:
-    """Returns a time, given in ms since the epoch, as people read it, in UTC.
-
-    Args:
-        to_minutes: Leaves the seconds out.
-    """
+    """Returns a time, given in ms since the epoch, as people read it, in UTC."""
     try:
         return datetime.fromtimestamp(at_ms / 1000, UTC).strftime(f"%Y-%m-%d %H:%M{'' if to_minutes else ':%S'} UTC")
     except (ValueError, OverflowError, OSError):  # Redis isn't trusted to hold a time
@@ -86,11 +77,7 @@ def quantity(number: int, noun: str) -> str:
 
 
 def shown_count(name: str, number: float) -> str:
-    """Returns a number as people read it, bytes with a unit.
-
-    Args:
-        name: What is counted; such as `pages`, or `bytes`.
-    """
+    """Returns a number as people read it, bytes with a unit."""
     if name == "bytes":
         return bytes_text(number)
     return f"{number:,.4g}" if isinstance(number, float) else f"{number:,}"

@@ -45,12 +45,7 @@ UNANSWERED_MAX = 10  # addresses that are shown; a page that lacks more lacks th
 
 
 class PageBrowser:
-    """A browser for pages of one site.
-
-    Args:
-        settings: The project's.
-        fetcher: Asks for what the pages load.
-    """
+    """A browser for pages of one site."""
 
     def __init__(self, settings: Settings, site: Site, fetcher: PageFetcher) -> None:
         self._settings, self._site, self._fetcher = settings, site, fetcher
@@ -112,12 +107,7 @@ class PageBrowser:
         return _page(page, rendered, reads_loaded=bool(named)), shown
 
     async def note_plain(self, answers: list[dict[str, Any]], loaded: Sequence[JsonAnswer]) -> None:
-        """Notes of the first answers that a page loaded whether the crawl gets them without a browser: `is_plain`.
-
-        Args:
-            answers: As `render` tells them; those that aren't tried say nothing.
-            loaded: The same answers.
-        """
+        """Notes of the first answers that a page loaded whether the crawl gets them without a browser: `is_plain`."""
         gotten = [(shown, json) for shown, json in zip(answers, loaded, strict=True) if json.method == "GET"]
         for shown, json in sorted(gotten, key=lambda pair: not pair[1].is_wanted)[:PLAIN_TRIED]:
             try:

@@ -74,13 +74,7 @@ class CrawlRefusesError(HeadroomError):
 
 
 class PageFetcher:
-    """Fetches pages of sites, each as the visit of a seed.
-
-    Args:
-        crawler: Of `local_crawler`.
-        downloader: Its engine.
-        site: Whose pages are asked for, where nothing else is said.
-    """
+    """Fetches pages of sites, each as the visit of a seed."""
 
     def __init__(self, crawler: Crawler, downloader: LocalDownloader, site: Site) -> None:
         self._crawler, self._downloader, self._site = crawler, downloader, site
@@ -174,23 +168,14 @@ class PageFetcher:
 
     @asynccontextmanager
     async def requests_of(self, page: Fetched) -> AsyncIterator[PageRequests]:
-        """Gives what fetches for a page while a browser renders it.
-
-        Args:
-            page: As it came, which the browser is given for the page itself.
-        """
+        """Gives what fetches for a page while a browser renders it."""
         headers = {"Content-Type": page.content_type} if page.content_type else {}
         response = HtmlResponse(split_route(page.url)[0], page.status, headers, page.body)
         async with self._visit(self._seed(page.url, "content")) as visit:
             yield PageRequests(self._crawler, visit, self._site, page=response, cache=self._scripts)
 
     def explained(self, error: Exception, url: str) -> HeadroomError:
-        """Returns what is said of a request that a crawl refuses, or that got no answer.
-
-        Args:
-            error: What a middleware or the download raised.
-            url: Of the request.
-        """
+        """Returns what is said of a request that a crawl refuses, or that got no answer."""
         reason, cause = outcome_of_error(error).reason, error.__cause__
         file = self._failed_files.get(origin(url)) if reason == reasons.ROBOTS_UNREACHABLE else None
         if file is not None:

@@ -96,10 +96,6 @@ def _filled(name: str, **parts: str) -> str:
 def _keys(model: type[Part], headings: Mapping[str, str]) -> str:
     """Returns a section with a table of keys for each part of a file.
 
-    Args:
-        model: Of the whole file.
-        headings: The sections in order: the name of a part's model, and its heading.
-
     Raises:
         KeyError: A part has no heading, or a heading no part.
     """

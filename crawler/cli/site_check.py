@@ -47,9 +47,6 @@ async def page(url: str, site: Site, settings: Settings, *, renders: bool, words
 async def search(site: Site, settings: Settings, words: list[str]) -> dict[str, Any]:
     """Returns the results that a search has, what the first of them holds, and how the search ends.
 
-    Args:
-        settings: The project's.
-
     Raises:
         HeadroomError: The site can't be searched so, or a page can't be had or read.
     """
@@ -77,11 +74,7 @@ async def search(site: Site, settings: Settings, words: list[str]) -> dict[str, 
 
 
 def unread(shown: dict[str, Any]) -> str:
-    """Returns why a page that was to be looked at wasn't read; empty: it was, and so was the first result of a search.
-
-    Args:
-        shown: What `page` or `search` has returned.
-    """
+    """Returns why a page that was to be read wasn't; empty: it was, and so was the first result of a search."""
     if why := str(shown.get("refused", "")):
         return why if shown["url"] in why else f"{shown['url']}: {why}"
     if "fails" in shown and "links" not in shown and "follows" not in shown:  # else it has what a crawl goes on with
@@ -125,11 +118,7 @@ class _Reader:
         return await self.rendered(page, words) | {"rendered_for": lacked}
 
     async def rendered(self, page: Fetched, words: str, *, tries_plain: bool = False) -> dict[str, Any]:
-        """Returns what is read on a page once a browser has rendered it, or why nothing is; and what it loaded.
-
-        Args:
-            tries_plain: As of `PageBrowser.render`.
-        """
+        """Returns what is read on a page once a browser has rendered it, or why nothing is; and what it loaded."""
         render = self.site.render
         rendering = render.results if render.content.when == "never" else render.content
         page, loaded = await self.browser.render(page, rendering, words, tries_plain=tries_plain)
@@ -198,10 +187,6 @@ async def _with_joined(
     fields: Fields, site: Site, fetcher: PageFetcher, page: Fetched
 ) -> tuple[Fields, list[dict[str, Any]]]:
     """Returns a page's fields with those of its site's `content.joined`, and what each of these requests brought.
-
-    Args:
-        fields: As the page has them.
-        page: As it came.
 
     Returns:
         The fields as an item has them; and for each request its `url`, `fails` (why it brings nothing, or empty) and

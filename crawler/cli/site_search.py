@@ -50,13 +50,7 @@ class Tried:
 
 
 class SearchTrial:
-    """One search of a site, page by page.
-
-    Args:
-        fetcher: Asks for each page when the site's politeness allows.
-        browser: Renders pages that a crawl would have rendered.
-        words: What is searched for.
-    """
+    """One search of a site, page by page."""
 
     def __init__(self, site: Site, fetcher: PageFetcher, browser: PageBrowser, words: Sequence[str]) -> None:
         self._site, self._fetcher, self._browser, self._words = site, fetcher, browser, words
@@ -70,11 +64,7 @@ class SearchTrial:
         return tried
 
     async def end(self, first: Tried) -> dict[str, Any]:
-        """Returns the first page past the end of the search, or why there is none.
-
-        Args:
-            first: The first page.
-        """
+        """Returns the first page past the end of the search, or why there is none."""
         paging = self._site.search.paging
         if paging is None:
             return {"says": "one page: the site has no `paging`"}

@@ -37,10 +37,6 @@ class Visitor(Protocol):
     async def render(self, page: Fetched, why: str) -> Fetched | None:
         """Returns a page as a browser shows it, with all JSON that it loaded; None: there is no browser here.
 
-        Args:
-            page: As it came.
-            why: What for, in words.
-
         Raises:
             HeadroomError: It can't be rendered, or enough were.
         """

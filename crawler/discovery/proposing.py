@@ -134,13 +134,7 @@ def _miss_search(inquiry: Inquiry, front: ParsedPage) -> None:
 
 
 def _proposed(inquiry: Inquiry, definition: dict[str, Any], listed: Fetched, pages: Sequence[Fetched]) -> SiteProposal:
-    """Returns the proposal with what it reads.
-
-    Args:
-        definition: The site's keys, in any order.
-        listed: A page of results, if it has `results`.
-        pages: Content pages.
-    """
+    """Returns the proposal with what it reads."""
     order = ("name", "base", "timezone", "drop_parameters", "search", "results", "content", "render")
     definition = {key: definition[key] for key in order if key in definition}
     text = write(definition, inquiry.notes)

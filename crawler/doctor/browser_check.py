@@ -44,13 +44,7 @@ def without(why: str) -> Finding:
 
 
 def judge_browser(program: str, *, has_namespace: bool, is_root: bool, has_fonts: bool) -> Finding:
-    """Returns what it means how a browser would run.
-
-    Args:
-        said: The browser and where it is, in words.
-        has_namespace: Whether this user may make a network namespace.
-        has_fonts: Whether there is any font.
-    """
+    """Returns what it means how a browser would run."""
     if is_root:
         return advice(f"{program} runs without its sandbox, since this user is root: run workers as another user")
     if not has_namespace:

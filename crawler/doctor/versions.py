@@ -24,12 +24,7 @@ async def versions(_settings: Mapping[str, Any]) -> Finding:
 
 
 def judge_versions(scrapys: str, libcurl: str, features: int) -> Finding:
-    """Returns what a version of Scrapy and a build of libcurl mean.
-
-    Args:
-        scrapys: Scrapy's.
-        features: libcurl's, as `pycurl.version_info` has them.
-    """
+    """Returns what a version of Scrapy and a build of libcurl mean."""
     has_http2 = bool(features & pycurl.VERSION_HTTP2)
     said = (
         f"Headroom {__version__}, Python {platform.python_version()}, Scrapy {scrapys}, libcurl {libcurl} "

@@ -32,13 +32,7 @@ def area(values: Sequence[float], label: str) -> Markup:
 
 
 def lines(values: Sequence[Sequence[float | None]], top: float, label: str) -> Markup:
-    """Returns lines over each other, in classes `line-0`, `line-1`...; each is broken where its value is missing.
-
-    Args:
-        values: Of each line, at equal distances in time, the oldest first.
-        top: What stands at the upper edge.
-        label: What somebody who doesn't see it is told.
-    """
+    """Returns lines over each other, in classes `line-0`, `line-1`...; each is broken where its value is missing."""
     drawn = Markup()
     for number, line in enumerate(values):
         across = WIDTH / max(1, len(line) - 1)
@@ -62,12 +56,7 @@ def _pieces(line: Sequence[float | None]) -> list[list[tuple[int, float]]]:
 
 
 def stack(parts: Sequence[tuple[str, float]], label: str) -> Markup:
-    """Returns a bar of parts one after the other, each with a class of its own; an empty one where all are 0.
-
-    Args:
-        parts: The name of each, which is its class, and its size.
-        label: What somebody who doesn't see it is told.
-    """
+    """Returns a bar of parts one after the other, each with a class of its own; an empty one where all are 0."""
     whole = sum(size for _name, size in parts) or 1
     bars, begin = Markup(), 0.0
     for name, size in parts:

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 class Connection:
-    """One `Operator` for all requests. Its client connects anew by itself once Redis is back.
-
-    Args:
-        settings: As for `Operator.connect`.
-    """
+    """One `Operator` for all requests. Its client connects anew by itself once Redis is back."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._settings = settings

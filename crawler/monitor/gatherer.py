@@ -48,11 +48,7 @@ class LatestFigures:
 
 
 class Gatherer:
-    """The one reader of the figures.
-
-    Args:
-        connection: To the crawl's Redis.
-    """
+    """The one reader of the figures."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

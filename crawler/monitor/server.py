@@ -78,9 +78,6 @@ def _is_this_machine(host: str) -> bool:
 class MonitorServer:
     """A monitor that listens; `serve` answers.
 
-    Args:
-        settings: Of the crawl.
-
     Raises:
         HeadroomError: It can't listen there, or the TLS files can't be used.
     """
@@ -120,12 +117,7 @@ class MonitorServer:
 async def serve(
     settings: Mapping[str, Any], users: UserFile, listening: Listening, ready: Callable[[str], object]
 ) -> None:
-    """Serves the monitor until SIGTERM or SIGINT.
-
-    Args:
-        settings: Of the crawl.
-        ready: Is told the monitor's address once it listens.
-    """
+    """Serves the monitor until SIGTERM or SIGINT."""
     server = MonitorServer(settings, users, listening)
     stopping: list[asyncio.Task[None]] = []  # asyncio itself keeps no task alive
     loop = asyncio.get_running_loop()

@@ -190,14 +190,7 @@ class WebRequest:
     async def act(
         self, action: str, target: str, work: Callable[[Operator], Awaitable[object]], *, then: str
     ) -> Response:
-        """Carries out an action, writes down who did it and how it ended, and shows a page.
-
-        Args:
-            action: Its name in the audit.
-            target: What it is done to.
-            work: Does it.
-            then: The address of the page that follows.
-        """
+        """Carries out an action, writes down who did it and how it ended, and shows a page."""
         user = self.sign_in.user.name
         async with self.monitor.connection.operator() as operator:
             await audit.act(operator, user=user, action=action, target=target, work=partial(work, operator))

@@ -57,11 +57,7 @@ class CommentRows:
 
 
 def find(pages: Sequence[ParsedPage]) -> CommentRows | None:
-    """Returns the rows that may be comments, those with the longest texts; None if there are none.
-
-    Args:
-        pages: Content pages of one site.
-    """
+    """Returns the rows that may be comments, those with the longest texts; None if there are none."""
     candidates = [rows for css in _row_selectors(pages) if (rows := _rows(css, pages))]
     return max(
         candidates, key=lambda rows: sum(width(body.text) for page in rows.pages for _row, body in page), default=None

@@ -43,9 +43,6 @@ class Anchor:
 class ParsedPage:
     """A parsed page.
 
-    Args:
-        fetched: As downloaded.
-
     Raises:
         ExtractError: It isn't HTML, or too large.
     """

@@ -82,11 +82,6 @@ def are_alike(page: ParsedPage, none: ParsedPage, word: str) -> bool:
     """Returns whether a search shows the same links for a word as for `NONSENSE`, and so finds nothing by itself.
 
     Texts don't count: a script's token, a hidden field, a clock and the word itself differ with each answer.
-
-    Args:
-        page: Its answer to the word.
-        none: Its answer to `NONSENSE`.
-        word: That was searched for.
     """
     return _places(page, word, word) == _places(none, NONSENSE, word)
 

@@ -25,12 +25,7 @@ _SAYS_NONE = re.compile(
 
 
 def mark(empty: ParsedPage, others: Sequence[ParsedPage]) -> str:
-    """Returns a selector that finds something on a page without results, and nothing on the others; empty for none.
-
-    Args:
-        empty: The answer to a search for `NONSENSE`.
-        others: Pages with results.
-    """
+    """Returns a selector that finds something on a page without results, and nothing on the others; empty for none."""
     named: list[tuple[bool, int, str]] = []
     for at, element in enumerate(empty.tree.select("body, body [class], body [id]")):
         own = [one for one in selectors.classes(element) if not any(page.tree.select_one(f".{one}") for page in others)]

@@ -42,12 +42,7 @@ def listing_of(page: ParsedPage) -> Block | None:
 
 
 def keys_of(inquiry: Inquiry, listing: Block, page: ParsedPage) -> dict[str, Any]:
-    """Returns the keys `base`, `search` and `results` of a list in whose titles words are looked for; or nothing.
-
-    Args:
-        listing: Its links.
-        page: That has it.
-    """
+    """Returns the keys `base`, `search` and `results` of a list in whose titles words are looked for; or nothing."""
     rows = selectors.all_of([(page.tree, [_row(anchor, listing) for anchor in listing.anchors])])
     if rows is None or rows.misses:
         return {}

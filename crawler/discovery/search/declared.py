@@ -55,13 +55,7 @@ def is_description(body: bytes) -> bool:
 
 
 def by_description(body: bytes, url: str, types: Collection[str] = FOR_PEOPLE) -> SearchTemplate | None:
-    """Returns the search that an OpenSearch description offers; None if it offers none, or isn't one.
-
-    Args:
-        body: The description.
-        url: Where it is.
-        types: Of the answers; the usual ones are pages for people.
-    """
+    """Returns the search that an OpenSearch description offers; None if it offers none, or isn't one."""
     root = _xml(body)
     if root is None:
         return None

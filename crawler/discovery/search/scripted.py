@@ -98,11 +98,7 @@ async def search(
 def _paged(
     inquiry: Inquiry, page: ParsedPage, template: SearchTemplate, number: int
 ) -> tuple[SearchTemplate, dict[str, str]]:
-    """Returns a search with its paging, and the key `results.next` if that needs it, by the links of a rendered page.
-
-    Args:
-        number: Of results on it.
-    """
+    """Returns a search with its paging, and the key `results.next` if that needs it."""
     following = {}
     if not template.paging:
         if found := paging.pages(page, template, inquiry.word, number):
@@ -119,11 +115,7 @@ def _paged(
 
 
 async def content(inquiry: Inquiry, pages: Sequence[ParsedPage]) -> list[Fetched]:
-    """Returns content pages as a browser shows them, where that is how they can be read; else none.
-
-    Args:
-        pages: Of which nothing is read as they come.
-    """
+    """Returns content pages as a browser shows them, where that is how they can be read; else none."""
     why = "a result, in a browser: no text stands in its HTML"
     shown = [await as_shown(inquiry, page.fetched, why) for page in pages]
     rendered = [one for one in shown if one is not None and read_bare(one) is not None]

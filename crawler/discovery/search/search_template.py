@@ -69,11 +69,6 @@ def of_url(url: str, word: str, encoding: str = "utf-8") -> str | None:
     """Returns the template of an address in which a word stands as a parameter or segment of the path; None: nowhere.
 
     A segment may name it, as in `/query:flood`.
-
-    Args:
-        url: Of a page of results.
-        word: That was searched for.
-        encoding: In which the address says it.
     """
     head, mark, query = url.partition("?")
     pairs = [pair.partition("=") for pair in query.split("&")] if mark else []
@@ -87,13 +82,7 @@ def of_url(url: str, word: str, encoding: str = "utf-8") -> str | None:
 
 
 def with_parameter(url: str, name: str, value: str) -> str:
-    """Returns a template with a parameter set: in place of one of the same name, else at the end.
-
-    Args:
-        url: A template.
-        name: As it is written in URLs, escaped.
-        value: A placeholder.
-    """
+    """Returns a template with a parameter set: in place of one of the same name, else at the end."""
     head, _, query = url.partition("?")
     pairs = query.split("&") if query else []
     names = [pair.partition("=")[0] for pair in pairs]

@@ -83,13 +83,7 @@ async def show_one(web: WebRequest) -> Response:
 
 
 def seeds_behind(plan: str, row: Mapping[str, Any], count: str) -> str:
-    """Returns the address that shows the seeds behind a number of a plan's ledger; empty where there is none.
-
-    Args:
-        plan: The plan's name.
-        row: A site and frontier of it, with their numbers.
-        count: Which of the numbers.
-    """
+    """Returns the address that shows the seeds behind a number of a plan's ledger; empty where there is none."""
     if not row[count]:
         return ""
     if count == "failed":
