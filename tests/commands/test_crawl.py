@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from commands.answers import error_of
 from commands.conftest import content_seed
 from scrapy.settings import Settings
 from waiting import PATIENCE_SECONDS, until
 
-from crawler.base.errors import AccessError, ConfigError
-from crawler.cli.start_check import _check_settings, _check_sinks
-from crawler.pipelines import sink
+from crawler.base.errors import ConfigError
+from crawler.cli.start_check import _check_settings
 from crawler.spiders.consumer import ConsumerSpider
 from testbed.servers import Redis
 
@@ -75,48 +72,10 @@ def test_what_is_delivered_lands_in_no_folder_of_a_daemon_by_accident(tmp_path, 
     _check_settings(settings)
 
 
-def test_why_a_start_failed_is_in_the_log_file_too(scrapy, tmp_path):
-    settings = {"MONGO_URL": "mongodb://me:hunter2@a@b", "ITEM_SINKS": "mongo"}
-    done = scrapy("crawl", "consumer", "--logfile", tmp_path / "log", settings=settings)
-    assert error_of(done).startswith("setting MONGO_URL")
-    (line,) = (tmp_path / "log").read_text().splitlines()
-    assert line.endswith(f"[crawler.cli.spider_command] ERROR: the spider couldn't start: {error_of(done)}")
-    assert "hunter2" not in line
-
-
 def test_a_sink_of_ones_own_is_checked_as_ours_are(scrapy):
     sinks = {"SINKS": '{"print": "pipelines.sink_samples.PrintSink"}', "ITEM_SINKS": "print"}
     done = scrapy("crawl", "consumer", settings=sinks | {"PRINT_MARK": "a b"}, environment={"PYTHONPATH": "tests"})
     assert error_of(done) == "setting PRINT_MARK: got 'a b', expected letters, digits, '-', '_' and '.'"
-
-
-def test_a_bad_setting_that_a_part_finds_is_one_line_in_the_log(scrapy):
-    done = scrapy("crawl", "consumer", settings={"IDLE_WAIT_SECONDS": "x"})
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("error: setting IDLE_WAIT_SECONDS: got 'x', expected ")
-    assert "Traceback" not in done.stderr
-
-
-async def test_no_sink_is_closed_while_it_asks_its_server(monkeypatch):
-    """One refuses at once; the other one's server takes its time."""
-    done = []
-
-    class Refusing:
-        async def check_access(self):
-            raise AccessError("no")
-
-        async def close(self):
-            done.append("closed")
-
-    class Asking(Refusing):
-        async def check_access(self):
-            await asyncio.sleep(0)
-            done.append("asked")
-
-    monkeypatch.setattr(sink, "chosen_sinks", lambda _settings: {"a": Refusing(), "b": Asking()})
-    with pytest.raises(AccessError, match="no"):
-        await _check_sinks(Settings())
-    assert done == ["asked", "closed", "closed"]
 
 
 async def test_a_dict_on_the_command_line_that_leaves_the_sinks_out_is_refused(scrapy, operator):

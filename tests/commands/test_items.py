@@ -70,15 +70,6 @@ def test_tail_prints_what_is_there_from_the_start(scrapy, options, send):
     assert (run.returncode, run.stderr) == (0, "")
 
 
-def test_tail_prints_messages_as_json(scrapy, options, send):
-    send(encoded(1), encoded(2, content="two\nlines"))
-    run = scrapy("items", "tail", "demo_forum", "--from-start", "--count", "2", "--json", **options)
-    assert [orjson.loads(line) for line in run.stdout.splitlines()] == [
-        message(page(1)),
-        message(page(2, content="two\nlines")),
-    ]
-
-
 def test_tail_follows_a_topic_until_ctrl_c(tail, send):
     send(encoded(1))
     process, lines = tail()

@@ -9,7 +9,6 @@ from commands.answers import error_of, json_of, lines_of
 from commands.conftest import content_seed
 
 from crawler.base.models import Seed
-from crawler.commands import ledger as ledger_command
 from crawler.frontier.settlement import Settlement
 
 COUNTS = ("offered", "known", "ready", "executing", "finished", "failed", "difference")
@@ -127,20 +126,3 @@ async def test_a_sound_frontier_is_verified_in_one_line(scrapy, operator, claim)
     verdict = r"\nverified 2 unfinished seeds and 1 finished, of all plans, in [0-9.]+ s: all agrees\n$"
     assert re.search(verdict, done.stdout)
     assert done.stderr == ""
-
-
-def test_where_no_terminal_reads_it_progress_comes_line_by_line(capsys, monkeypatch):
-    monkeypatch.setattr(ledger_command, "PROGRESS_SECONDS", 0.0)
-    say = ledger_command._progress_lines()
-    say(1_000, 2_000_000)
-    monkeypatch.setattr(ledger_command, "PROGRESS_SECONDS", 3_600.0)
-    say(2_000, 2_000_000)
-    assert capsys.readouterr().err == "1,000 of 2,000,000 seeds counted\n"
-
-
-async def test_what_else_was_counted(scrapy, operator, claim):
-    await operator.queues["content"].offer([content_seed(1)])
-    (claimed,) = await claim()
-    moved = Settlement("finish", claimed, reason="redirected")
-    await operator.queues["content"].settle(0, claimed.claim.partition("#")[0], [moved])
-    assert lines_of(scrapy("ledger"))[-1] == "besides, flood board: redirected 1"

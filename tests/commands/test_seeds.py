@@ -69,14 +69,6 @@ class TestOffer:
         account = (await operator.ledger())["manual", "web"]["content"]
         assert (account.offered, account.notes) == (1, {"script-route": 1})
 
-    async def test_a_kind_of_site_stays_where_a_plan_put_it(self, scrapy, operator, submitted):
-        board = await operator.registry.site("board")
-        await operator.registry.save_sites((board.named("demo_forum", "http://board.test"),))
-        json_of(scrapy("seeds", "offer", "http://board.test/thread/1", "--site", "demo_forum", "--json"))
-        assert (await operator.registry.site("demo_forum")).base == "http://board.test"
-        stored_only = json_of(scrapy("seeds", "offer", "http://board.test/thread/2", "--site", "board", "--json"))
-        assert stored_only["site"] == "board"
-
     async def test_an_analyst_s_own_site_is_stored_when_it_changes(self, scrapy, operator, tmp_path):
         settings = {"SITES_DIR": tmp_path}
         for delay in (1, 1, 2):
@@ -182,14 +174,6 @@ class TestList:
         assert lines[1].startswith("content failed http-404 ")
         assert lines[2:] == ["and more; --limit shows more than 1"]
 
-    async def test_each_seed_is_one_line_for_what_reads_it(self, scrapy, operator):
-        long = content_seed("x" * 300)
-        await operator.queues["content"].offer([long, content_seed(2)])
-        for columns in ({}, {"COLUMNS": "40"}):  # which some shells export
-            lines = scrapy("seeds", "list", environment=columns).stdout.splitlines()
-            assert len(lines) == 3
-            assert any(line.endswith(long.url) for line in lines)
-
     @pytest.mark.parametrize("words", [("--frontier", "x"), ("--limit", "many"), ("--plan",)])
     def test_a_wrong_option_is_one_line(self, scrapy, words):
         assert error_of(scrapy("seeds", "list", *words)).startswith(f"argument {words[0]}: ")
@@ -253,15 +237,6 @@ class TestShow:
         assert search_page["seed"]["keywords"] == ["洪水"]
         assert search_page["why"].startswith("plan flood is paused; ")
 
-    async def test_a_search_page_of_any_plan(self, scrapy, operator, submitted):
-        url = next(submitted.nav_seeds(1)).url
-        (page,) = json_of(scrapy("seeds", "show", url, "--json"))["seeds"]
-        assert (page["frontier"], page["state"], page["seed"]["plan"]) == ("nav", "ready", "flood")
-        (page,) = json_of(scrapy("seeds", "show", url, "--frontier", "nav", "--json"))["seeds"]
-        assert page["frontier"] == "nav"
-        error = error_of(scrapy("seeds", "show", "http://board.test/x", "--frontier", "nav"))
-        assert error == "no plan has such a search page"
-
     async def test_a_failed_page_of_a_cancelled_plan_says_that_a_retry_does_not_help(self, scrapy, operator, submitted):
         await operator.queues["content"].offer([content_seed(1)])
         await operator.cancel("flood")
@@ -269,17 +244,6 @@ class TestShow:
         assert shown.endswith(
             "plan flood is cancelled, so it stays so: scrapy plan submit --replace begins the plan anew"
         )
-
-    async def test_a_failed_page_of_an_active_plan_too_says_that_a_retry_helps(self, scrapy, operator, submitted, fail):
-        seed = content_seed(1)
-        await operator.queues["content"].offer([seed])
-        await fail("http-404", content_seed(1, "other"))
-        await operator.cancel("flood")
-        shown = json_of(scrapy("seeds", "show", seed.url, "--json"))["seeds"][0]["why"]
-        assert shown.endswith("scrapy seeds retry makes it ready again")
-
-    def test_no_url(self, scrapy):
-        assert error_of(scrapy("seeds", "show", "board")) == "not a URL: 'board'"
 
 
 class TestRetry:

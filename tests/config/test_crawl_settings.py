@@ -10,7 +10,6 @@ from scrapy.settings import Settings, default_settings
 
 from crawler.base.errors import ConfigError
 from crawler.config.crawl_settings import COMPONENTS, FAST_ENGINE_ADDON, READ_BEFORE_2_17, VALUES
-from crawler.fast.addon import FastEngine
 from crawler.pipelines.clean import CleanPipeline
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider
@@ -111,12 +110,6 @@ def test_components_that_are_meant_for_the_crawl_are_added_to_its_own(kind, way)
     assert settings["DOWNLOAD_TIMEOUT"] == 7
 
 
-def test_a_subclass_goes_before_its_project():
-    project = {"FRONTIER_SETTINGS": {"DOWNLOAD_TIMEOUT": 7, "CONCURRENT_ITEMS": 3}}
-    settings = frontier(project, subclass(DOWNLOAD_TIMEOUT=5))
-    assert (settings["DOWNLOAD_TIMEOUT"], settings["CONCURRENT_ITEMS"]) == (5, 3)
-
-
 def test_the_command_line_has_the_last_word():
     given = {"DOWNLOAD_DELAY": "2", "ITEM_PIPELINES": '{"my.Pipeline": 1}', "LOG_LEVEL": "ERROR"}
     settings = frontier({"FRONTIER_SETTINGS": {"DOWNLOAD_DELAY": 9}}, subclass(DOWNLOAD_DELAY=8), given)
@@ -129,17 +122,6 @@ def test_what_is_set_aside_is_said_where_the_crawl_has_another_value(caplog):
     frontier(project | {"ROBOTSTXT_OBEY": True, "DOWNLOAD_HANDLERS": VALUES["DOWNLOAD_HANDLERS"]})
     (message,) = caplog.messages
     assert message.startswith("the crawl has its own DOWNLOAD_DELAY, ITEM_PIPELINES (FRONTIER_SETTINGS sets them)")
-
-
-def test_nothing_is_said_of_a_value_that_the_project_has_for_the_crawl_too(caplog):
-    caplog.set_level("INFO")
-    frontier({"DOWNLOAD_DELAY": 3, "FRONTIER_SETTINGS": {"DOWNLOAD_DELAY": 3}, "ROBOTSTXT_OBEY": True})
-    assert caplog.messages == []
-
-
-def test_a_handler_of_one_scheme_leaves_the_others_and_their_guards():
-    settings = frontier({"FRONTIER_SETTINGS": {"DOWNLOAD_HANDLERS": {"ftp": "shop.Handler"}}})
-    assert settings["DOWNLOAD_HANDLERS"] == {**VALUES["DOWNLOAD_HANDLERS"], "ftp": "shop.Handler"}
 
 
 def test_a_component_of_the_crawl_is_changed_by_its_class_too():
@@ -159,16 +141,6 @@ def test_components_that_are_no_dict_are_refused_by_name(kind, value):
     expected = f"^setting {kind} in FRONTIER_SETTINGS: got .*, expected a dict, which is added to the crawl's$"
     with pytest.raises(ConfigError, match=expected):
         frontier({"FRONTIER_SETTINGS": {kind: value}})
-
-
-def test_components_of_a_subclass_that_are_none_are_refused():
-    """Scrapy refuses what is neither a dict nor None, as it does for any spider."""
-    with pytest.raises(ConfigError, match=r"^setting EXTENSIONS in custom_settings: got None, expected a dict"):
-        frontier({}, subclass(EXTENSIONS=None))
-
-
-def test_the_fast_engine_is_there_once_whoever_names_it():
-    assert frontier({"ADDONS": {FastEngine: 5}})["ADDONS"] == {str(FastEngine): 5}
 
 
 @pytest.mark.parametrize("value", ["[", 5, ["DOWNLOAD_DELAY"]])

@@ -15,11 +15,6 @@ each = pytest.mark.parametrize("setting", config.ALL, ids=lambda setting: settin
 
 
 @each
-def test_an_entry_is_found_under_its_name(setting):
-    assert getattr(config, setting.name) is config.BY_NAME[setting.name] is setting
-
-
-@each
 def test_an_entry_says_what_it_does_in_sentences(setting):
     assert setting.why.endswith(".")
     assert setting.expected
@@ -28,12 +23,6 @@ def test_an_entry_says_what_it_does_in_sentences(setting):
 @each
 def test_a_default_is_a_value_that_the_setting_takes(setting):
     assert setting.parse(setting.default) == setting.default
-
-
-@pytest.mark.parametrize("setting", [one for one in config.ALL if not one.owner], ids=lambda setting: setting.name)
-def test_somebody_reads_it(setting):
-    readers = [path.read_text("utf-8") for path in (ROOT / "crawler").rglob("*.py") if path != Path(config.__file__)]
-    assert any(f"config.{setting.name}" in text or f'"{setting.name}"' in text for text in readers)
 
 
 @each

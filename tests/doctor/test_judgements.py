@@ -17,7 +17,7 @@ from crawler.doctor import disk, dns_check, kafka_brokers
 from crawler.doctor.browser_check import browser, judge_browser
 from crawler.doctor.clock_check import judge_clock
 from crawler.doctor.disk import judge_folder
-from crawler.doctor.finding import State, advice, loss, not_tried, ok, worst
+from crawler.doctor.finding import State
 from crawler.doctor.kafka_brokers import ExaminedKafka, Topic
 from crawler.doctor.mongo_server import judge_replicas, judge_write_concern
 from crawler.doctor.open_files import judge_open_files
@@ -123,13 +123,6 @@ async def test_a_disk_that_does_not_answer(monkeypatch, tmp_path):
     assert (found.state, "doesn't answer within 0.05 s" in found.text) == (State.STOPS, True), found
 
 
-def test_further_findings_of_a_check_are_counted():
-    findings = [ok("fine"), advice("slow"), loss("lost"), not_tried("unknown"), loss("lost, too")]
-    assert worst(findings, "all fine") == loss("lost (and 3 more)")
-    assert worst(findings[:2], "all fine") == advice("slow")
-    assert worst(findings[:1], "all fine") == ok("all fine")
-
-
 @pytest.mark.parametrize(
     ("concern", "members", "state"),
     [
@@ -226,15 +219,6 @@ async def test_names_of_hosts_and_of_proxies(monkeypatch, environment, origins, 
         monkeypatch.setenv(name, value)
     found = await dns_check.dns({})
     assert (found.state, said in found.text) == (state, True), found
-
-
-async def test_proxies_that_the_settings_switch_off(monkeypatch):
-    async def stored(_settings):
-        return {"a": LOCAL}
-
-    monkeypatch.setattr(dns_check, "stored_sites", stored)
-    monkeypatch.setenv("https_proxy", f"http://{NO_NAME}:3128")
-    assert (await dns_check.dns({"HTTPPROXY_ENABLED": "0"})).text == "found: localhost"
 
 
 @pytest.mark.process

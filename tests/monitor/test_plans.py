@@ -152,16 +152,6 @@ async def test_an_action_that_fails_late_says_so_on_the_plan_s_page(browser, ope
     assert "Cancel for good has failed: no plan 'flood'" in text_of(one.get(page).text)
 
 
-async def test_progress_is_told_of_each_step(operator, plan):
-    told = []
-    await operator.pause(plan, told.append)
-    await operator.resume(plan, told.append)
-    assert sum(told) == 4  # 2 search pages, there and back
-    await operator.cancel(plan)
-    await operator.delete(plan, told.append)
-    assert sum(told) == 6
-
-
 async def test_what_each_combination_and_page_brought(browser, operator, plan):
     async with operator.redis.pipeline(transaction=False) as pipeline:
         search = Seed("http://board.test/s", plan, "board", frontier="nav", keywords=("<b>洪水", "救援"), page=2)

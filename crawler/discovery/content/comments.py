@@ -41,11 +41,6 @@ class CommentRows:
     pages: tuple[tuple[tuple[Any, Any], ...], ...]
 
     @property
-    def text_width(self) -> int:
-        """How much text they have together."""
-        return sum(width(body.text) for page in self.pages for _row, body in page)
-
-    @property
     def body(self) -> str:
         """The selector of a row's text, within the row."""
         return self.rules["text"].removeprefix("css:")
