@@ -18,6 +18,10 @@ _SECRET_NAME = re.compile(
     r"(?:^|_)(?:pass|passwd|password|passphrase|secret|token|(?:access|api|private|secret)_?key)(?:_id)?$",
     re.IGNORECASE,
 )
+_NAMED_VALUE = re.compile(r"""(?P<before>(?P<name>[A-Za-z][\w-]{0,63})(?:=["']?|["']\s*:\s*["']))[^\s"'&;<>]+""")
+_FIELD_VALUE = re.compile(
+    r"""(?P<before>\bname=["']?(?P<name>[\w-]{1,64})["']?[^<>]{0,500}?\bvalue=["']?)[^\s"'<>]+""", re.IGNORECASE
+)
 _OF_SITES = "SITE_SECRET_"  # begins the names of the secrets of sites, whose values are hidden whatever follows
 _BINDINGS = "SITE_SECRET_HOSTS"  # the setting that binds them to hosts, which isn't one
 _USERINFO = re.compile(r"(?<=[/\\]{2})[^\s/\\?#'\"<>]*@")  # up to the last @ before the path, as in a browser
@@ -49,6 +53,18 @@ def redacted_address(url: str) -> str:
 def names_secret(name: str) -> bool:
     """Returns whether what has this name (a header, a parameter) holds a password or key, to judge by the name."""
     return name.lower() == "authorization" or _SECRET_NAME.search(name.replace("-", "_")) is not None
+
+
+def without_secret_values(text: str) -> str:
+    """Returns a text of somebody else, such as a page, in which the values of what has a secret's name are hidden.
+
+    They are those of queries and cookies (`password=x`), of JSON (`"token": "x"`), and of fields of a form.
+    """
+
+    def hidden(match: re.Match[str]) -> str:
+        return f"{match['before']}{HIDDEN}" if names_secret(match["name"]) else match[0]
+
+    return _FIELD_VALUE.sub(hidden, _NAMED_VALUE.sub(hidden, text))
 
 
 def without_secrets(value: object) -> object:

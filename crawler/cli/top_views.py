@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawler.cli.output import shown_count
+from crawler.cli.output import bytes_text, shown_count
 from crawler.cli.text_tables import cell_text, print_table
 from crawler.cli.worker_rows import NAMES, worker_rows
 from crawler.cluster.activity import PERIODS, TOTALS, family, per_second_now, sum_of
@@ -77,12 +77,11 @@ async def read_moment(operator: Operator) -> Moment:
 def _overview(moment: Moment) -> list[View]:
     overview, hour = moment.overview, moment.hour
     work = [(name, shown_count(name, hour.get(name, 0)), shown_count(name, moment.per_second[name])) for name in TOTALS]
-    seeds = [(name, *(getattr(one, state) for state in SEED_STATES)) for name, one in overview.frontiers.items()]
+    seeds = [(name, *(getattr(totals, state) for state in SEED_STATES)) for name, totals in overview.frontiers.items()]
     alive = sum(worker["state"] in ("alive", "redis-full") for worker in overview.workers)
     memory = ", ".join(
-        shown_count("bytes", one.used_bytes)
-        + (f" of {shown_count('bytes', one.limit_bytes)}" if one.limit_bytes else "")
-        for one in overview.redis
+        bytes_text(server.used_bytes) + (f" of {bytes_text(server.limit_bytes)}" if server.limit_bytes else "")
+        for server in overview.redis
     )
     health = [
         ("workers alive", f"{alive} of {len(overview.workers)}"),
@@ -97,9 +96,9 @@ def _overview(moment: Moment) -> list[View]:
         View(("wrong now",), [(str(trouble),) for trouble in moment.troubles]),
         View(("", "last hour", "per second now"), work),
         View(("frontier", *SEED_STATES), seeds),
-        View(("", ""), health),
+        View(("reason", "failed in the last hour"), failed),  # above what a small screen leaves out
         View(("status", "answers in the last hour"), statuses),
-        View(("reason", "failed in the last hour"), failed),
+        View(("", ""), health),
     ]
 
 

@@ -29,6 +29,11 @@ COARSE_PERIODS = {
 NOW_SECONDS = 180  # what "now" is an average of: workers tell every few seconds, and the last step has just begun
 TOTALS = ("pages", "items", "bytes")
 SETTLED = ("finished", "failed")  # how a seed ends
+OF_SITES = (
+    *SETTLED,
+    "content",
+    "items",
+)  # what is counted by site; `content`: pages of data
 Steps = list[tuple[int, dict[str, int]]]  # the beginning of each in s since the epoch, and its counts; the oldest first
 
 
@@ -63,12 +68,12 @@ def family(totals: Mapping[str, int], beginning: str) -> dict[str, int]:
 
 
 def of_sites(totals: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """Returns finished and failed seeds by site, the busiest site first."""
+    """Returns what is counted by site, by the names in OF_SITES, the busiest site first."""
     sites: dict[str, dict[str, int]] = {}
     for name, number in family(totals, history.BY_SITE).items():
         site, _, word = name.rpartition(":")
-        if word in SETTLED:
-            sites.setdefault(site, dict.fromkeys(SETTLED, 0))[word] = number
+        if word in OF_SITES:
+            sites.setdefault(site, dict.fromkeys(OF_SITES, 0))[word] = number
     return sites
 
 

@@ -27,6 +27,7 @@ WORDS = {
     "redis-unsaved": "Redis {server} can't write to disk: a crash would lose what it holds.",
     "nodes-silent": "Silent: {names}. No report for {seconds} s; look whether the machine is up.",
     "nodes-gone": "Gone: {names}. No worker of it has a session; other nodes get its seeds.",
+    "workers-gone": "Gone or frozen: {number} of the workers of {names}. Others get their seeds; see its log.",
     "sink-down": "Sink {sink} can't be reached by {names}: they claim nothing until it is back.",
     "egress-down": "No host on the web answers {names}, for {seconds} s: look at network, name servers and proxies.",
     "no-worker": "{seeds} seeds wait and no {spider} runs: scrapy crawl {spider}.",
@@ -34,6 +35,7 @@ WORDS = {
     "no-browser": "Pages that must be rendered wait, and no {spider} that runs has a browser: {why}.",
     "late": "Seeds that could be claimed have waited for {minutes} minutes: too few workers, or drained ones.",
     "sites-vain": "Nothing but failures in the last hour: {names}. Look at the site, and at its file.",
+    "sites-without-items": "No item of {pages} pages in the last hour: {names}. Look at the site, and at its file.",
     "sites-away": "Every try has failed for {minutes} min: {names}. Hosts shows what theirs wait for.",
     "quarantined": "{seeds} seeds wait to be run alone, since two workers died while they held them.",
     "unexplained": "The ledger can't explain {seeds} seeds: run scrapy ledger --verify.",
@@ -89,6 +91,10 @@ def _of_nodes(overview: Overview) -> Iterator[Trouble]:
         yield Trouble("nodes-silent", {"names": _names(worker["node"] for worker in silent), "seconds": round(seconds)})
     if gone := {worker["node"] for worker in overview.workers} - nodes:
         yield Trouble("nodes-gone", {"names": _names(gone)}, "warning")
+    dead = [worker for worker in overview.workers if worker["node"] in nodes and (worker["is_overdue"] or worker not in living)]
+    if dead:
+        names = _names(worker["node"] for worker in dead)
+        yield Trouble("workers-gone", {"number": len(dead), "names": names}, "warning")
     for sink in sorted({sink for worker in living for sink in worker["sinks_down"]}):
         without = (worker["node"] for worker in living if sink in worker["sinks_down"])
         yield Trouble("sink-down", {"sink": sink, "names": _names(without)})
@@ -118,14 +124,32 @@ def _of_seeds(overview: Overview) -> Iterator[Trouble]:
 
 
 def _of_sites(overview: Overview, last_hour: Steps) -> Iterator[Trouble]:
-    sites = of_sites(sum_of(last_hour)).items()
-    if vain := {site for site, seeds in sites if not seeds["finished"] and seeds["failed"] >= VAIN_SEEDS}:
+    sites = of_sites(sum_of(last_hour))
+    vain = {site for site, seeds in sites.items() if not seeds["finished"] and seeds["failed"] >= VAIN_SEEDS}
+    if vain:
         yield Trouble("sites-vain", {"names": _names(vain)}, "warning")
+    if without := {site for site in sites.keys() - vain if has_no_items(site, sites[site], overview)}:
+        pages = sum(sites[site]["finished"] + sites[site]["failed"] for site in without)
+        yield Trouble("sites-without-items", {"names": _names(without), "pages": pages}, "warning")
     tries = {site: tried for site, tried in tries_in_vain(last_hour).items() if tried.number >= VAIN_TRIES}
     if away := (tries.keys() - vain) & _waited_for(overview):
         since_s = min(tries[site].since_s for site in away)
         minutes = max(1, round((overview.at_ms / 1000 - since_s) / 60))
         yield Trouble("sites-away", {"names": _names(away), "minutes": minutes}, "warning")
+
+
+def has_no_items(site: str, seeds: Mapping[str, int], overview: Overview) -> bool:
+    """Returns whether a site's pages bring no items, though many of its seeds have ended.
+
+    Either its content pages are visited in vain, or its search pages lead to none, new or known.
+
+    Args:
+        seeds: That have ended in the last hour, as `of_sites` counts them.
+    """
+    if seeds["items"] or seeds["finished"] + seeds["failed"] < VAIN_SEEDS:
+        return False
+    content = [accounts["content"] for (_plan, name), accounts in overview.ledger.items() if name == site]
+    return seeds["content"] >= VAIN_SEEDS or (bool(content) and not any(account.offered for account in content))
 
 
 def _waited_for(overview: Overview) -> set[str]:

@@ -9,7 +9,7 @@ import orjson
 
 from crawler.frontier import clock
 from crawler.frontier.keys import as_text
-from crawler.frontier.session import LAPSED_SHOWN_SECONDS, owner_node, process_of
+from crawler.frontier.session import LAPSED_SHOWN_SECONDS, RENEWALS_PER_SESSION, owner_node, process_of
 
 if TYPE_CHECKING:
     from crawler.base.models import Frontier
@@ -39,7 +39,8 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     order to claim nothing), `sinks_down`, `why_no_claims` (why it claims nothing, in words; empty: it does, or carries
     as much as it can), `why_no_browser` (why it leaves pages to others that are to be rendered; empty: it renders them,
     or has met none), `age_s` since its last report, `session_s` until its session lapses (negative: since it lapsed;
-    None: it has none), and `state`:
+    None: it has none), `is_overdue` (it has renewed its session neither at the last nor at the next to last time, as
+    one that was killed), and `state`:
 
     - `alive`;
     - `redis-full`: alive, but Redis refuses claims and offers;
@@ -109,6 +110,7 @@ def _describe(
         **{name: _text(report.get(name)) for name in ("why_no_claims", "why_no_browser")},
         "age_s": age_s,
         "session_s": session_s,
+        "is_overdue": session_s is not None and 0 <= session_s < session_length_s / RENEWALS_PER_SESSION,
         "state": state,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -272,7 +273,8 @@ async def _refuse_unknown_names(operator: Operator, opts: argparse.Namespace) ->
     await _refuse_unknown_site(operator, opts.site)
     reasons = sorted({reason for pair in accounts.values() for account in pair.values() for reason in account.failures})
     if opts.reason and opts.reason not in reasons and not meaning(opts.reason):
-        there_are = existing(opts.reason, reasons, "reasons of failed seeds", {*REASONS})
+        of_statuses = {f"http-{status}" for status in re.findall(r"\d{3}", opts.reason)}
+        there_are = existing(opts.reason, reasons, "reasons of failed seeds", {*REASONS, *of_statuses})
         raise HeadroomError(f"no seeds with the reason {shown(opts.reason)}; {there_are}")
 
 

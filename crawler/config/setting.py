@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# An address that lacks its scheme: a host with a port, or an address of IPv4, with a database at most.
+_is_place = re.compile(r"(?:[\w.-]{1,253}:\d{1,5}|localhost|(?:\d{1,3}\.){3}\d{1,3})(?:/\w{0,64})?", re.ASCII).fullmatch
 ESCAPED = "escape the password: %40 for @, %2F for /, %3F for ?, %23 for #, %25 for %, %5B for ["
 
 
@@ -291,7 +293,8 @@ class Address(Setting[str]):
 
     def shown(self, value: object) -> object:
         """Returns it without its password; nothing of what is no address, which may be a password alone."""
-        return redacted_address(str(value)) if "://" in str(value) else super().shown(value)
+        text = str(value)
+        return redacted_address(text) if "://" in text else text if _is_place(text) else super().shown(value)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ WORKER = {
     "egress_down_s": 0,
     "why_no_claims": "it waits for kafka (\x1b[2J)",
     "state": "alive",
+    "is_overdue": False,
 }
 
 
@@ -77,6 +78,12 @@ def test_the_views_have_the_words_of_the_other_commands(moment):
     for words in ("carries", "pages/min", "1,200", "alive, claims nothing: it waits for kafka"):
         assert words in nodes
     assert "host-0.example.org" in "\n".join(drawn(moment, "hosts"))
+
+
+def test_a_small_screen_shows_why_pages_fail(moment):
+    lines = drawn(moment, "overview", 80, 24)
+    assert "failed in the last hour" in "\n".join(lines)
+    assert any(line.endswith("1") and "[2J" in line for line in lines)
 
 
 def test_what_is_wrong_stands_above_what_was_known(moment):

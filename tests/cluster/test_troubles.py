@@ -12,7 +12,7 @@ from crawler.frontier.ledger import Account
 
 MINUTE_MS = 60_000
 WORKER = {"node": "n1", "frontier": "content", "state": "alive", "age_s": 1.0, "egress_down_s": 0, "sinks_down": []}
-WORKER |= {"why_no_browser": "", "drained": False}
+WORKER |= {"why_no_browser": "", "drained": False, "is_overdue": False}
 PRODUCER = WORKER | {"frontier": "nav"}
 
 
@@ -47,6 +47,10 @@ SILENT = [WORKER | {"node": f"n{number}", "state": "silent", "age_s": 40.4} for 
     [
         (overview(*SILENT), "Silent: n0, n1, n2, n3, n4 (+2). No report for 40 s; look whether the machine is up."),
         (overview(WORKER | {"state": "lapsed"}), "Gone: n1. No worker of it has a session; other nodes get its seeds."),
+        (
+            overview(WORKER, WORKER | {"state": "lapsed"}, WORKER | {"node": "n2", "is_overdue": True}),
+            "Gone or frozen: 2 of the workers of n1, n2. Others get their seeds; see its log.",
+        ),
         (overview(WORKER | {"state": "redis-full"}), WORDS["redis-full"]),
         (
             overview(WORKER | {"drained": True}, PRODUCER, content=FrontierOverview(offered=3, ready=3)),
@@ -101,6 +105,25 @@ def test_each_trouble_is_a_sentence(found, said):
 def test_a_site_that_yields_nothing():
     (trouble,) = troubles(overview(), [(0, {"site:news:failed": 10, "site:few:failed": 4})])
     assert str(trouble) == "Nothing but failures in the last hour: news. Look at the site, and at its file."
+
+
+@pytest.mark.parametrize(
+    ("counts", "offered", "is_said"),
+    [
+        ({"finished": 1_934}, 0, True),  # search pages, which lead nowhere
+        ({"finished": 1_934}, 5, False),  # to pages that are known or wait
+        ({"finished": 100, "failed": 20, "content": 20}, 20, True),
+        ({"finished": 101, "failed": 20, "content": 21, "items": 1}, 21, False),
+        ({"finished": 9}, 0, False),
+    ],
+)
+def test_a_site_whose_pages_bring_no_items(counts, offered, is_said):
+    found = overview()
+    found.ledger["p", "news"] = {"nav": Account(), "content": Account(offered=offered)}
+    said = [str(trouble) for trouble in troubles(found, [(0, {f"site:news:{name}": n for name, n in counts.items()})])]
+    pages = counts["finished"] + counts.get("failed", 0)
+    sentence = f"No item of {pages} pages in the last hour: news. Look at the site, and at its file."
+    assert (sentence in said) == is_said
 
 
 def test_a_site_that_has_gone():

@@ -72,6 +72,7 @@ async def test_workers_by_node_with_their_load(scrapy, operator):
         "sinks_down": ["kafka"],
         "why_no_claims": "it waits for kafka",
         "state": "alive",
+        "is_overdue": False,
         "age_s": first["age_s"],
         "session_s": first["session_s"],
     }

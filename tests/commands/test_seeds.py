@@ -287,6 +287,7 @@ class TestRetry:
         assert error_of(scrapy(*words, "--site", "bord")) == "no seeds of a site 'bord'; did you mean board?"
         if action != "show":
             assert error_of(scrapy(*words, "--reason", "dsn")) == "no seeds with the reason 'dsn'; did you mean dns?"
+            assert error_of(scrapy(*words, "--reason", "htpp-404")).endswith("did you mean http-404?")
             error = error_of(scrapy(*words, "--reason", "nosuch"))
             assert error == "no seeds with the reason 'nosuch'; reasons of failed seeds: robots"
 

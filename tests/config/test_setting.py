@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from scrapy.settings import Settings
@@ -101,6 +102,21 @@ def test_a_secret_is_not_shown_when_it_is_refused():
         with pytest.raises(ConfigError) as caught:
             setting.of({"A": "http://user:hunter22@h/0?password=hunter22"})
         assert "hunter22" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("127.0.0.1:6379/0", "127.0.0.1:6379/0"),
+        ("redis.example.org:6379", "redis.example.org:6379"),
+        ("localhost", "localhost"),
+        ("hunter22", "***"),
+        ("ann:hunter22@h:6379", "***"),
+    ],
+)
+def test_an_address_without_its_scheme_is_shown_unless_it_may_be_a_password(value, shown):
+    with pytest.raises(ConfigError, match=f"got '?{re.escape(shown)}'?, expected"):
+        Address("A", "", "", schemes=("redis",), secret=True).of({"A": value})
 
 
 @pytest.fixture

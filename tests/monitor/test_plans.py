@@ -49,6 +49,7 @@ async def test_plans_with_their_progress(browser, operator, fail, plan):
         "difference": 0,
         "percent_done": 50.0,
         "seconds_left": 0,
+        "slowest_site": row["slowest_site"],
     }
     assert "flood active 4 0 2 0 0 2 0 50.0 %" in text_of(one.get("/plans").text)
     page = text_of(one.get("/plan?name=flood").text)
@@ -113,7 +114,7 @@ def slow_cancel(monkeypatch):
     """Has cancelling a plan wait, after 12,300 seeds, until the event is set that this gives."""
     may_end = threading.Event()
 
-    async def cancel(plan, operator, progress):
+    async def cancel(operator, plan, progress):
         progress(12_300)
         await asyncio.to_thread(may_end.wait, 10)
         await operator.cancel(plan, progress)

@@ -29,7 +29,9 @@ async def test_a_site_in_full(browser, operator, fail):
     await save(operator)
     await save(operator, SITE.replace("css:a", "css:a.hit"))
     await fail("http-404", content_seed(1))
-    await add(operator, **{"site:board:finished": 5, "site:board:failed": 1})
+    await add(
+        operator, **{"site:board:finished": 5, "site:board:failed": 1, "site:board:content": 2, "site:board:items": 1}
+    )
     one = browser("viewer")
     page = one.get("/site?name=board").text
     assert "<b>" not in page  # of its headers
@@ -43,7 +45,8 @@ async def test_a_site_in_full(browser, operator, fail):
     assert orjson.loads(one.get("/site.json?name=board").text)[1]["failed"] == 1
     assert one.get("/site?name=other").status == 404
     (row,) = orjson.loads(one.get("/sites.json").text)
-    assert (row["version"], row["trouble"]) == (2, "")
+    assert (row["version"], row["trouble"], row["items"], row["content_last_hour"]) == (2, "", 1, 2)
+    assert "1 / 2" in text_of(one.get("/sites").text)
 
 
 async def test_what_is_wrong_with_a_site(browser, operator):

@@ -23,7 +23,7 @@ HOST_COLUMNS = (
     "host", "delay_s", "turns", "next_start_s", "paused", "backoff_s", "error_level", "nav_ready", "content_ready",
     "robots", "why",
 )  # fmt: skip
-MANY_PERCENT = 50  # of errors, from which on a host is marked
+MANY_PERCENT = 20  # of errors, from which on a host is marked: dead links are fewer
 
 
 async def show(web: WebRequest) -> Response:

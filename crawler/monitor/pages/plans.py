@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse
 
 from crawler.base.errors import PlanError
-from crawler.cluster.plan_progress import seconds_left, shown_state
+from crawler.cluster.plan_progress import shown_state, time_left
 from crawler.frontier.ledger import COUNTS, Account
 from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.pages.sites import shown_definition
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 YIELD_COLUMNS = ("words", "page", "pages", "found", "new", "items")
 YIELD_ROWS_MAX = 100  # of combinations, on the page
-COLUMNS = ("plan", "state", *COUNTS, "difference", "percent_done", "seconds_left")
+COLUMNS = ("plan", "state", *COUNTS, "difference", "percent_done", "seconds_left", "slowest_site")
 LEDGER_COLUMNS = ("site", "frontier", *COUNTS, "difference")
 # What can be done to a plan -> what does it, as `scrapy plan` does.
 ACTIONS: Mapping[str, Callable[[Operator, str, Progress], Awaitable[object]]] = {
@@ -124,7 +124,7 @@ def _rows(figures: LatestFigures) -> list[dict[str, Any]]:
     """Returns a row for each plan that has seeds."""
     if figures.overview is None:
         return []
-    left = seconds_left(figures.overview, figures.activity.steps("hour"))
+    left = time_left(figures.overview, figures.activity.steps("hour"))
     rows = []
     for plan, account in sorted(figures.overview.by_plan().items()):
         state = figures.overview.plan_states.get(plan, "active")
@@ -136,7 +136,8 @@ def _rows(figures: LatestFigures) -> list[dict[str, Any]]:
                 **{name: getattr(account, name) for name in COUNTS},
                 "difference": account.difference,
                 "percent_done": round(100 * ended / seeds, 1) if seeds else 0.0,
-                "seconds_left": left[plan],
+                "seconds_left": left[plan].seconds,
+                "slowest_site": left[plan].site,
             }
         )
     return rows

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from crawler.base.redaction import without_credentials, without_secrets
-from crawler.cluster.activity import of_sites, sum_of, tries_in_vain
+from crawler.cluster.activity import OF_SITES, of_sites, sum_of, tries_in_vain
 from crawler.cluster.plan_progress import shown_state
-from crawler.cluster.troubles import VAIN_SEEDS, VAIN_TRIES
+from crawler.cluster.troubles import VAIN_SEEDS, VAIN_TRIES, has_no_items
 from crawler.frontier.ledger import COUNTS, Account
 from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.tables import ShownTable
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from crawler.plans.registry import StoredSite
 
 COLUMNS = (
-    "site", "version", "ready", "executing", "finished", "failed", "finished_last_hour", "failed_last_hour", "plans",
-    "trouble",
+    "site", "version", "ready", "executing", "finished", "failed", "content", "items", "finished_last_hour",
+    "failed_last_hour", "content_last_hour", "items_last_hour", "plans", "trouble",
 )  # fmt: skip
 PLAN_COLUMNS = ("plan", "state", "frontier", *COUNTS)
-NONE = {"finished": 0, "failed": 0}
+NONE = dict.fromkeys(OF_SITES, 0)
 
 
 async def show(web: WebRequest) -> Response:
@@ -132,14 +132,20 @@ def _rows(figures: LatestFigures, stored: Mapping[str, StoredSite]) -> list[dict
             **{f"{name}_last_hour": number for name, number in late.get(site, NONE).items()},
             "plans": plans.get(site, []),
             "trouble": _trouble(
-                late.get(site, NONE), waiting.get(site, {}), is_stored=site in stored, is_away=site in away
+                late.get(site, NONE),
+                waiting.get(site, {}),
+                is_stored=site in stored,
+                is_away=site in away,
+                is_empty=has_no_items(site, late.get(site, NONE), figures.overview),
             ),
         }
         for site in sorted(ever.keys() | plans.keys() | stored.keys())
     ]
 
 
-def _trouble(late: Mapping[str, int], waiting: Mapping[str, int], *, is_stored: bool, is_away: bool) -> str:
+def _trouble(
+    late: Mapping[str, int], waiting: Mapping[str, int], *, is_stored: bool, is_away: bool, is_empty: bool
+) -> str:
     """Returns what is wrong with a site, the kind of a message; empty where nothing is."""
     if not is_stored and any(waiting.values()):
         return "undefined"
@@ -147,4 +153,6 @@ def _trouble(late: Mapping[str, int], waiting: Mapping[str, int], *, is_stored: 
         return "vain"
     if is_away and any(waiting.values()):
         return "away"
+    if is_empty:
+        return "empty"
     return "failing" if late["failed"] > late["finished"] else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
 
-from crawler.base.redaction import HIDDEN, names_secret
+from crawler.base.redaction import HIDDEN, names_secret, without_secret_values
 from crawler.base.text import inert
 from crawler.frontier.session import SessionEnding, SessionRenewed
 from crawler.telemetry import failed_answers
@@ -79,7 +79,11 @@ class AnswerOutbox:
             shown = name.decode("latin-1")
             is_hidden = shown.lower() in HIDDEN_HEADERS or names_secret(shown)
             lines += [f"{shown}: {HIDDEN if is_hidden else value.decode('latin-1')}" for value in values]
-        headers = self._redaction("\n".join(lines))[:HEADER_CHARACTERS_MAX]
-        body = self._redaction(head.body.decode("utf-8", "replace"))[:BODY_CHARACTERS_MAX]
+        headers = self._hidden("\n".join(lines))[:HEADER_CHARACTERS_MAX]
+        body = self._hidden(head.body.decode("utf-8", "replace"))[:BODY_CHARACTERS_MAX]
         body = body.replace("\r", "").expandtabs(4)
-        return FailedAnswer(self._redaction(head.url), head.status, inert(headers), inert(body))
+        return FailedAnswer(self._hidden(head.url), head.status, inert(headers), inert(body))
+
+    def _hidden(self, text: str) -> str:
+        """Returns a text without this process's secrets, and without what the host calls one."""
+        return without_secret_values(self._redaction(text))

@@ -14,7 +14,7 @@ from crawler.telemetry.host_history import NOTHING, HostCounts, busiest
 from crawler.worker.claiming.claiming import SeedSettled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from redis import Redis
     from scrapy.statscollectors import StatsCollector
@@ -45,6 +45,14 @@ ERROR_STATUS = 400
 SETTLED = {"finish": "finished", "fail": "failed", "retry": "retried"}
 
 
+def _of_content(settlement: Settlement) -> Iterator[str]:
+    """Yields what else the end of a content page counts as: one that says why it is finished led elsewhere."""
+    if settlement.claimed.seed.frontier == "content" and settlement.operation in ("finish", "fail"):
+        yield "content"
+        if settlement.operation == "finish" and not settlement.reason:
+            yield "items"
+
+
 class Tally:
     """Counts, and tells after each renewal of the session, in the session's thread; the rest is the event loop's."""
 
@@ -67,7 +75,7 @@ class Tally:
         if word := SETTLED.get(settlement.operation):
             claimed = settlement.claimed
             with self._lock:
-                self._counts[f"site:{claimed.seed.site}:{word}"] += 1
+                self._counts.update(f"site:{claimed.seed.site}:{name}" for name in (word, *_of_content(settlement)))
             if word == "finished" and claimed.seed.frontier == "content":
                 for seed in (claimed.seed, *claimed.also):
                     self._of_plan(seed.plan, plan_yield.counts_of_item(seed))

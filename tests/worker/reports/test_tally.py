@@ -47,9 +47,9 @@ def told(redis):
     return {name.decode(): int(number) for name, number in counts.items()}
 
 
-def settlement(operation, site="news", also=(), **seed):
+def settlement(operation, site="news", also=(), reason="", **seed):
     claimed = SimpleNamespace(seed=content(1, site=site, **seed), also=also)
-    return SimpleNamespace(operation=operation, claimed=claimed)
+    return SimpleNamespace(operation=operation, claimed=claimed, reason=reason)
 
 
 def test_it_tells_by_how_much_scrapys_statistics_have_grown(redis, stats, tally):
@@ -73,13 +73,17 @@ def test_it_tells_by_how_much_scrapys_statistics_have_grown(redis, stats, tally)
 def test_it_counts_by_site_how_tries_end(redis, tally):
     for operation in ("finish", "finish", "fail", "retry", "release"):
         tally.settled(settlement(operation))
-    tally.settled(settlement("finish", "board"))
+    tally.settled(settlement("finish", "board", frontier="nav"))
+    tally.settled(settlement("finish", "board", reason="redirected"))
     tally.tell(redis, NOW_S)
     assert told(redis) == {
         "site:news:finished": 2,
         "site:news:failed": 1,
         "site:news:retried": 1,
-        "site:board:finished": 1,
+        "site:news:content": 3,
+        "site:news:items": 2,
+        "site:board:finished": 2,
+        "site:board:content": 1,
     }
 
 
@@ -89,7 +93,7 @@ def test_what_could_not_be_told_is_told_later(redis, tally):
         tally.tell(away, NOW_S)
     tally.settled(settlement("finish"))
     tally.tell(redis, NOW_S)
-    assert told(redis) == {"site:news:finished": 2}
+    assert told(redis)["site:news:finished"] == 2
 
 
 def hosts_told(redis):
