@@ -60,7 +60,7 @@ async def test_an_operator_slows_a_host_down_and_it_is_written_down(browser, ope
 
 @pytest.mark.parametrize(
     ("fields", "status"),
-    [({"order": "explode"}, 400), ({"order": "slow", "delay": "never"}, 400), ({"order": "pause", "name": "a b"}, 400)],
+    [({"order": "explode"}, 400), ({"order": "slow", "delay": "never"}, 409), ({"order": "pause", "name": "a b"}, 400)],
 )
 async def test_orders_that_can_not_be(browser, operator, fields, status):
     assert browser("operator").act("/host", **{"name": HOST, **fields}).status == status

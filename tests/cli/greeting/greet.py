@@ -8,6 +8,7 @@ from crawler.cli.output import print_json
 
 class Command(HeadroomCommand):
     summary = "Greets"
+    arguments_max = 1
 
     def execute(self, args, opts):
         match args:
