@@ -91,8 +91,8 @@ def _of_nodes(overview: Overview) -> Iterator[Trouble]:
         yield Trouble("nodes-silent", {"names": _names(worker["node"] for worker in silent), "seconds": round(seconds)})
     if gone := {worker["node"] for worker in overview.workers} - nodes:
         yield Trouble("nodes-gone", {"names": _names(gone)}, "warning")
-    dead = [worker for worker in overview.workers if worker["node"] in nodes and (worker["is_overdue"] or worker not in living)]
-    if dead:
+    of_living = (worker for worker in overview.workers if worker["node"] in nodes)
+    if dead := [worker for worker in of_living if worker["is_overdue"] or worker["state"] == "lapsed"]:
         names = _names(worker["node"] for worker in dead)
         yield Trouble("workers-gone", {"number": len(dead), "names": names}, "warning")
     for sink in sorted({sink for worker in living for sink in worker["sinks_down"]}):
