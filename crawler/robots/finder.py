@@ -217,7 +217,9 @@ class RobotsFinder:
             HeadroomError: Likewise.
             OSError: Likewise; this node has no file descriptor or memory left.
         """
-        url = await self._moved(authority) or f"{authority}/robots.txt"
+        url = f"{authority}/robots.txt"
+        with contextlib.suppress(RedisError):
+            url = await self._shared.moved(authority) or url
         nowhere = RobotsFile.from_response(404, b"", 0.0, earlier, self._retry_s)
         for _hop in range(MAX_REDIRECTS + 1):
             target = urls.origin(url)
@@ -250,11 +252,6 @@ class RobotsFinder:
             except UrlError:
                 return nowhere
         return nowhere
-
-    async def _moved(self, authority: str) -> str | None:
-        with contextlib.suppress(RedisError):
-            return await self._shared.moved(authority)
-        return None
 
     async def _download(self, url: str, visit: Visit, turns: dict[str, Lane]) -> Response:
         engine = self._crawler.engine

@@ -79,12 +79,11 @@ class ProducerSpider(FrontierSpider):
             Seed(url, seed.plan, seed.site, keywords=words, row=row.said, exact=seed.exact)
             for url, row, words in await self._matching(links, seed, site)
         ]
-        if not seed.more:
-            self.worker.reports.tally.searched(seed, len(results), await self._offer_found(results, seed))
-            return ()
-        if site.search.paging and site.search.paging.names_all:
-            self.worker.reports.tally.searched(seed, len(results), await self._offer_found(results, seed))
-            await self._offer_lists(visit, links.lists[: seed.more])
+        names_all = site.search.paging is not None and site.search.paging.names_all
+        if names_all or not seed.more:
+            self.worker.reports.tally.searched(seed, len(results), await self._offer_results(results, seed))
+            if seed.more:
+                await self._offer_lists(visit, links.lists[: seed.more])
             return ()
         standing = await self.claiming.searches.judge(visit.claimed, links)
         following = None
@@ -105,7 +104,7 @@ class ProducerSpider(FrontierSpider):
         await self.claiming.searches.end(visit.claimed)
         return ()
 
-    async def _offer_found(self, results: Sequence[Seed], seed: Seed) -> int:
+    async def _offer_results(self, results: Sequence[Seed], seed: Seed) -> int:
         """Offers results, so many at a time that Redis keeps nobody waiting: a sitemap may have 50,000.
 
         Returns:

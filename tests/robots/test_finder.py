@@ -15,47 +15,11 @@ from scrapy.utils.test import get_crawler
 from crawler.base.errors import NodeError
 from crawler.base.events import Events
 from crawler.frontier.keys import Keys
-from crawler.robots.file import RobotsFile
 from crawler.robots.finder import RobotsFinder
 from crawler.worker.claiming.outcomes import outcome_of_error
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import Lane
-
-
-class LateShared:
-    """The files in Redis, where another worker has stored one right before this one takes the mark of who asks."""
-
-    def __init__(self):
-        self.file = None
-        self.finished = []
-
-    async def read(self, _authority):
-        return self.file
-
-    async def start_asking(self, _authority, _owner):
-        self.file = RobotsFile.from_response(404, b"", 0.0, None, 60.0)
-        return True
-
-    async def finish_asking(self, _authority, file):
-        self.finished.append(file)
-
-
-async def test_a_file_that_another_worker_has_just_stored_is_not_asked_for_again():
-    frontier, session = SimpleNamespace(keys=None, partitions=1), SimpleNamespace(name="A")
-    worker = SimpleNamespace(
-        redis=None,
-        config=SimpleNamespace(frontier=frontier),
-        events=Events(),
-        life=SimpleNamespace(session=session),
-        claiming=SimpleNamespace(queue=None),
-        turns=None,
-    )
-    finder = RobotsFinder(get_crawler(), worker, "headroom", retry_s=60.0, max_delay_s=60.0, timeout_s=1.0)
-    finder._shared = shared = LateShared()
-    visit = a_visit()
-    assert await finder._ask("http://a.test", None, visit, visit.lane) == shared.file  # without an engine to ask by
-    assert shared.finished == [None]
 
 
 class BusyElsewhere:

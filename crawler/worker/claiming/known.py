@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 from typing import TYPE_CHECKING
 
 from crawler.frontier.queue import OFFER_BATCH, STAYS_KNOWN, Count, OfferAnswer, Receipt, SeedKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from crawler.frontier.queue import Proposal, Queue
 
@@ -32,21 +32,17 @@ class Known:
     that it was offered with: offered with others, Redis adds these to the seed (lua/lib/combinations.lua).
 
     It has two halves: the younger one is filled, and takes the place of the older one when it is full or old enough.
-
-    Args:
-        clock: In seconds; it never goes back.
     """
 
-    def __init__(self, queue: Queue, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, queue: Queue) -> None:
         self._queue = queue
-        self._clock = clock
         self._numbers = count(1)  # of receipts
         self._receipts: dict[int, str] = {}  # by partition; missing: nothing of it is remembered
         self._emptied: Counter[int] = Counter()  # by partition: how often what was remembered of it was forgotten
         # What `_names` gives -> `_emptied` of its partition at that time.
         self._younger: dict[bytes, int] = {}
         self._older: dict[bytes, int] = {}
-        self._younger_since_s = clock()
+        self._younger_since_s = time.monotonic()
 
     async def offer(
         self, partition: int, owner: str, offered: Sequence[Proposal], *, edition: int = 0, budget: int = 0
@@ -62,14 +58,15 @@ class Known:
         Raises:
             redis.exceptions.RedisError: Redis is away or full; some of the seeds may have been offered.
         """
+        call = partial(self._call, partition, owner, edition=edition, budget=budget)
         try:
-            return await self._offer(partition, owner, offered, edition, budget)
+            return await self._offer(partition, offered, call)
         except BaseException:  # a cancellation, too: nobody knows which receipt was left last
             self._forget(partition)
             raise
 
     async def _offer(
-        self, partition: int, owner: str, offered: Sequence[Proposal], edition: int, budget: int
+        self, partition: int, offered: Sequence[Proposal], call: Callable[..., Awaitable[bytes | None]]
     ) -> tuple[bytes, int]:
         self._age()
         to_offer: list[int] = []  # places in `offered`, as those in `remembered`
@@ -77,32 +74,19 @@ class Known:
         emptied = self._emptied[partition]
         for place, proposal in enumerate(offered):
             (remembered if emptied in map(self._remembered, _names(proposal)) else to_offer).append(place)
+        counts = Counter(SeedKind.of(offered[place].seed) for place in remembered)
         answers = b""  # of those in `to_offer`, in their order
-        if remembered:
-            counts = Counter(SeedKind.of(offered[place].seed) for place in remembered)
-            batch = [offered[place] for place in to_offer[:OFFER_BATCH]]
-            answer = await self._call(partition, owner, batch, edition=edition, budget=budget, counts=counts)
-            if answer is None:
+        while counts or len(answers) < len(to_offer):
+            batch = [offered[place] for place in to_offer[len(answers) : len(answers) + OFFER_BATCH]]
+            answer = await call(batch, counts=counts)
+            if answer is None and counts:  # the next call relies on no receipt
                 to_offer, remembered = list(range(len(offered))), []
-            else:
-                answers = answer
-        rest = [offered[place] for place in to_offer[len(answers) :]]
-        answers += await self._offer_all(partition, owner, rest, edition, budget)
+            counts = Counter()
+            answers += answer or b""
         marks = bytearray([OfferAnswer.KNOWN_FINISHED] * len(offered))
         for place, mark in zip(to_offer, answers, strict=True):
             marks[place] = mark
         return bytes(marks), len(remembered)
-
-    async def _offer_all(
-        self, partition: int, owner: str, proposals: Sequence[Proposal], edition: int, budget: int
-    ) -> bytes:
-        """Offers seeds, in as many calls as that takes. Returns what offer.lua answers of each."""
-        marks = b""
-        while len(marks) < len(proposals):
-            batch = proposals[len(marks) : len(marks) + OFFER_BATCH]
-            answer = await self._call(partition, owner, batch, edition=edition, budget=budget, counts=Counter())
-            marks += answer or b""  # the call after one that did nothing relies on no receipt
-        return marks
 
     async def _call(
         self,
@@ -117,7 +101,7 @@ class Known:
         """Makes one call, and remembers what it says to be known, or forgets all where the receipt isn't there.
 
         Returns:
-            As `Queue.offer_batch`.
+            As `Queue.offer_batch`; None: nothing was done.
         """
         receipt = Receipt(owner, str(next(self._numbers)), self._receipts.get(partition, ""))
         answer = await self._queue.offer_batch(
@@ -152,7 +136,7 @@ class Known:
 
     def _age(self) -> None:
         """Has the younger half take the place of the older one, if it is full or old enough."""
-        since_s = self._clock() - self._younger_since_s
+        since_s = time.monotonic() - self._younger_since_s
         if len(self._younger) >= HALF_PAGES or since_s >= HALF_SECONDS:
             self._older = self._younger if since_s < 2 * HALF_SECONDS else {}
             self._younger = {}

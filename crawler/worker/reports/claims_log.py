@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from crawler.base import log_events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from crawler.base.log_events import EventLogger
 
 logger: EventLogger = logging.getLogger(__name__)
@@ -23,16 +21,12 @@ class ClaimsLog:
 
     A change within the silence of its kind is said once it has lasted, or the silence is over, if it holds by then and
     isn't what the last line says. So the last line of a lasting outage tells of the outage.
-
-    Args:
-        now: A clock in seconds, of any beginning.
     """
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
+    def __init__(self) -> None:
         self._logged = ""  # the reason of the last line; empty: claims go on, as is taken for granted at the start
         self._silent_until_s: dict[str, float] = {}  # by kind of reason, of which there are few
-        self._kind, self._since_s = "", now()  # the present kind of reason, and since when it is that
+        self._kind, self._since_s = "", time.monotonic()  # the present kind of reason, and since when it is that
 
     def tick(self, why_not: str) -> None:
         """Notes the present state, and says it if that is due; to be called about once a second.
@@ -41,7 +35,7 @@ class ClaimsLog:
             why_not: Why nothing is claimed; empty: seeds are claimed. What follows its first parenthesis may be any
                 text, such as the message of an error, and makes no kind of its own.
         """
-        now_s, kind = self._now(), why_not.partition(" (")[0]
+        now_s, kind = time.monotonic(), why_not.partition(" (")[0]
         if kind != self._kind:
             self._kind, self._since_s = kind, now_s
         lasts = now_s - self._since_s >= LASTING_SECONDS and kind != self._logged.partition(" (")[0]

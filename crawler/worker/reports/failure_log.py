@@ -18,7 +18,7 @@ from crawler.base.errors import short
 from crawler.worker.claiming.visits import FetchFailed, VisitEnded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from crawler.base.events import Events
     from crawler.base.log_events import EventLogger
@@ -58,15 +58,9 @@ class HostFailures:
 
 
 class FailureLog:
-    """Counts what goes wrong, and says so now and then: `tick` must be called about once a second.
+    """Counts what goes wrong, and says so now and then: `tick` must be called about once a second."""
 
-    Args:
-        events: Where visits end.
-        now: A clock in seconds, of any beginning.
-    """
-
-    def __init__(self, events: Events, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
+    def __init__(self, events: Events) -> None:
         self._hosts: dict[str, HostFailures] = {}
         self._hosts_told_s = self._others_told_s = -math.inf  # the very first failure is told at once
         events.subscribe(VisitEnded, self._visit_ended)
@@ -76,7 +70,7 @@ class FailureLog:
         """Says what has to be said by now."""
         if not self._hosts:
             return
-        now_s = self._now()
+        now_s = time.monotonic()
         if now_s >= self._hosts_told_s + HOSTS_SECONDS and (often := self._often()):
             self._hosts_told_s = now_s
             for host in often[:HOSTS_MAX]:
@@ -105,7 +99,7 @@ class FailureLog:
         if host not in self._hosts and len(self._hosts) >= REMEMBERED_HOSTS_MAX:
             host = FURTHER_HOSTS
         if host not in self._hosts:
-            self._hosts[host] = HostFailures(self._now(), url, short(why))
+            self._hosts[host] = HostFailures(time.monotonic(), url, short(why))
         self._hosts[host].count(reason)
 
     def _often(self) -> list[str]:
@@ -133,7 +127,7 @@ class FailureLog:
         total = reasons.total()
         number = f"{total:,} failure{'' if total == 1 else 's'}"
         why = f" ({first.why})" if first.why else ""
-        seconds = max(1.0, self._now() - first.since_s)  # a tick is a second
+        seconds = max(1.0, time.monotonic() - first.since_s)  # a tick is a second
         logger.info(log_events.PAGES_FAILED, what, number, seconds, counted, first.url, why)
 
 

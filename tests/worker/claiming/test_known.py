@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from frontier.driver import content, ends, turns
 from frontier.observed import LOAD, SAVE
@@ -15,11 +17,11 @@ from crawler.worker.claiming.known import Known
 
 
 class Remembering:
-    """A worker's memory of a content frontier, with a clock of its own."""
+    """A worker's memory of a content frontier."""
 
     def __init__(self, frontier, owner="A"):
-        self.owner, self.now_s = owner, 0.0
-        self.known = Known(frontier.queues["content"], lambda: self.now_s)
+        self.owner = owner
+        self.known = Known(frontier.queues["content"])
 
     async def offer(self, *seeds, **terms):
         """Returns which seeds were new, and how many were only counted."""
@@ -159,12 +161,15 @@ async def test_nothing_is_remembered_under_a_new_lease(memory):
     assert [(await memory.offer(content(1)))[1] for _ in range(2)] == [0, 1]
 
 
-async def test_a_page_is_remembered_for_ten_minutes_at_most(memory):
+async def test_a_page_is_remembered_for_ten_minutes_at_most(frontier, monkeypatch):
+    now_s = [0.0]
+    monkeypatch.setattr(known, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    memory = Remembering(frontier)
     await memory.offer(content(1))
     for at_s, remembered in ((2 * known.HALF_SECONDS - 1, 1), (3 * known.HALF_SECONDS - 2, 1), (600, 0)):
-        memory.now_s = at_s
+        now_s[0] = at_s
         assert (await memory.offer(content(1)))[1] == remembered
-    memory.now_s += 2 * known.HALF_SECONDS
+    now_s[0] += 2 * known.HALF_SECONDS
     assert (await memory.offer(content(1)))[1] == 0
 
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from types import SimpleNamespace
 
 import pytest
-from frontier.driver import content
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
-from scrapy.settings import Settings
 from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
 from crawler.base.tasks import cancel
-from crawler.frontier.config import FrontierConfig
-from crawler.frontier.queue import queues_of
+from crawler.frontier.keys import Keys
 from crawler.servers import redis_retry
 from crawler.worker.claiming.fair_share import WorkerStarved
 from crawler.worker.life import wakeups
@@ -107,28 +103,5 @@ async def test_a_connection_that_gives_no_sign_of_life_is_made_anew(redis, heard
             await heard.wake.wait()
 
 
-async def test_each_database_of_a_redis_has_channels_of_its_own(redis_url):
-    server = redis_url.rpartition("/")[0]
-    wakes = []
-    async with contextlib.AsyncExitStack() as stack:
-        for number in range(2):
-            config = FrontierConfig.from_settings(_settings(f"{server}/{number}"))
-            client = await stack.enter_async_context(Redis.from_url(f"{server}/{number}"))
-            wakes.append(asyncio.Event())
-            listener = WakeUps(client, config.keys.wake("content"), wakes[-1], Events())
-            task = asyncio.create_task(listener.listen())
-            stack.push_async_callback(cancel, task)
-            await wakes[-1].wait()
-            wakes[-1].clear()
-        await queues_of(config, client)["content"].offer([content(1)])
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            await wakes[1].wait()
-        await client.publish(config.keys.wake("content"), b"offer")
-        assert not wakes[0].is_set()
-
-
-def _settings(url):
-    values = Settings()
-    values.setmodule("crawler.settings")
-    values.setdict({"REDIS_URL": url})
-    return values
+def test_each_database_of_a_redis_has_channels_of_its_own():
+    assert len({Keys("t", database).wake("content") for database in range(2)}) == 2

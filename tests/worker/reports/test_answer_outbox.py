@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import pytest
 from frontier.driver import content
 from scrapy.http import Headers
 
@@ -12,7 +11,7 @@ from crawler.base.events import Events
 from crawler.base.redaction import Redaction
 from crawler.frontier.keys import Keys
 from crawler.frontier.session import SessionEnding, SessionRenewed
-from crawler.servers.redis import redis_async, redis_sync
+from crawler.servers.redis import redis_async
 from crawler.telemetry import failed_answers
 from crawler.worker.claiming.visits import AnswerHead, VisitEnded
 from crawler.worker.reports import answer_outbox as module
@@ -21,12 +20,6 @@ from crawler.worker.reports.answer_outbox import AnswerOutbox
 KEYS = Keys("answers")
 NOW_S = 1_800_000_000
 SECRET = "canary-7f3a"
-
-
-@pytest.fixture
-def redis(redis_url):
-    with redis_sync({"REDIS_URL": redis_url}) as client:
-        yield client
 
 
 def ended(number, body=b"gone", operation="fail", reason="http-404", headers=None, **answer):

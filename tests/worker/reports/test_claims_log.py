@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,11 +14,12 @@ FULL = "Redis is full"
 
 
 @pytest.fixture
-def run(caplog):
+def run(caplog, monkeypatch):
     """Returns a function that ticks for so many seconds with a state, and returns all lines until then."""
     caplog.set_level(logging.INFO, claims_log.__name__)
     now_s = 0.0
-    log = ClaimsLog(lambda: now_s)
+    monkeypatch.setattr(claims_log, "time", SimpleNamespace(monotonic=lambda: now_s))
+    log = ClaimsLog()
 
     def run(why_not, seconds=1):
         nonlocal now_s

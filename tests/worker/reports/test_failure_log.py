@@ -26,11 +26,12 @@ LINES_MAX = 200  # in an hour
 class Worker:
     """A worker of which nothing is real but how it tells what went wrong; its clock stands until `run` moves it."""
 
-    def __init__(self, caplog):
+    def __init__(self, caplog, monkeypatch):
         caplog.set_level(logging.INFO, failure_log.__name__)
         self._caplog, self.now_s = caplog, 0.0
         self.events = Events()
-        self.log = FailureLog(self.events, lambda: self.now_s)
+        monkeypatch.setattr(failure_log, "time", SimpleNamespace(monotonic=lambda: self.now_s))
+        self.log = FailureLog(self.events)
 
     @property
     def lines(self):
@@ -49,8 +50,8 @@ class Worker:
 
 
 @pytest.fixture
-def worker(caplog):
-    return Worker(caplog)
+def worker(caplog, monkeypatch):
+    return Worker(caplog, monkeypatch)
 
 
 def test_the_first_failure_is_told_at_once_with_its_address_and_its_error(worker):

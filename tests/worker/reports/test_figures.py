@@ -9,19 +9,12 @@ import pytest
 from crawler.base.events import Events
 from crawler.frontier.keys import Keys
 from crawler.frontier.session import SessionLost, SessionOpened, SessionRenewed
-from crawler.servers.redis import redis_sync
 from crawler.telemetry import node_history
 from crawler.worker.reports.figures import IDLE_SECONDS, Figures
 
 SESSION_SECONDS = 15.0
 NOW_S = 1_800_000_000
 IDLE = {"frontier": "content", "carrying": 0, "room": 5, "sinks_down": [], "redis_full": False, "cpu_percent": 1.0}
-
-
-@pytest.fixture
-def redis(redis_url):
-    with redis_sync({"REDIS_URL": redis_url}) as client:
-        yield client
 
 
 @pytest.fixture

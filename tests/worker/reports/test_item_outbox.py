@@ -9,18 +9,11 @@ from telemetry.test_newest_items import message
 from crawler.base.events import Events
 from crawler.frontier.keys import Keys
 from crawler.frontier.session import SessionEnding, SessionRenewed
-from crawler.servers.redis import redis_sync
 from crawler.worker.reports import item_outbox as module
 from crawler.worker.reports.item_outbox import TELL_SECONDS, TOLD_MAX, ItemOutbox
 
 KEYS = Keys("newest")
 NOW_S = 1_800_000_000
-
-
-@pytest.fixture
-def redis(redis_url):
-    with redis_sync({"REDIS_URL": redis_url}) as client:
-        yield client
 
 
 @pytest.fixture

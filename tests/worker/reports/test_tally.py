@@ -21,12 +21,6 @@ NOW_S = 1_800_000_000
 
 
 @pytest.fixture
-def redis(redis_url):
-    with redis_sync({"REDIS_URL": redis_url}) as client:
-        yield client
-
-
-@pytest.fixture
 def stats():
     return Stats()
 

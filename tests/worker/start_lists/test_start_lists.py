@@ -376,18 +376,6 @@ async def test_the_rights_that_the_docs_name_are_enough(frontier, build, client_
     assert await frontier.redis.acl_log() == []
 
 
-async def test_entries_leave_a_list_whose_junk_the_user_may_not_write_down(frontier, build, client_with, caplog):
-    await fill(frontier.redis, "list", b"junk", b"http://a.test/")
-    client = await client_with(f"~{LIST.key}")
-    reading = build(redis=client, queues=queues_over(frontier, client))
-    for _ in range(3):
-        assert not await reading.read_round(LIST)
-    assert caplog.text.count("isn't read: No permissions to access a key") == 1
-    assert await left(frontier.redis) == [b"junk"]
-    books = await frontier.account("books", "web")
-    assert (books.offered, books.known) == (1, 0)
-
-
 @pytest.mark.parametrize(
     ("kind", "right"), [("list", "-lrem"), ("list", "-lpos"), ("set", "-srem"), ("zset", "-zrem"), ("list", "-lindex")]
 )
