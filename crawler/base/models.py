@@ -332,6 +332,7 @@ class Fetched:
         sent_on: From where the request was sent on to this page; None: it is what was asked for.
         gaps: How much a rendered page lacks that another visit may have.
         loaded: The JSON that it loaded in a browser; None: none did render it, or its site has nothing read from that.
+        robots_tags: Its headers X-Robots-Tag, as sent.
         is_trial: Whoever reads it raises LacksError if it lacks something, before anything else is done with it.
     """
 
@@ -343,6 +344,7 @@ class Fetched:
     sent_on: SentOn | None = field(default=None, kw_only=True)
     gaps: int = field(default=0, kw_only=True)
     loaded: LoadedJson | None = field(default=None, kw_only=True)
+    robots_tags: tuple[str, ...] = field(default=(), kw_only=True)
     is_trial: bool = field(default=False, kw_only=True)
 
     @property

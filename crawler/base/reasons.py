@@ -125,6 +125,7 @@ NO_CONTENT = Reason(
 LOGIN = Reason(
     "login", "it is a login, or its host sent us on to one; a session in the site's `cookies` may open what is behind"
 )
+NOINDEX = Reason("noindex", "it asks robots not to index it, and the setting ROBOTS_META_OBEY has that heeded")
 NO_PAGE = Reason("no-page", "the site's parser says that it is none, without a word for why")
 TOO_MANY_TAGS = Reason("too-many-tags", "it has more tags than are read")
 TOO_MANY_ATTRIBUTES = Reason("too-many-attributes", "a tag in it has more attributes than are read")

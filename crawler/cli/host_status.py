@@ -15,7 +15,7 @@ from crawler.frontier import scripts
 from crawler.frontier.host_orders import parse as parse_order
 from crawler.frontier.keys import as_count, as_text, partition_of
 from crawler.frontier.session import owner_node
-from crawler.robots.rules import group_for, product_token
+from crawler.robots.rules import group_for, robot_name
 from crawler.robots.shared import SharedRobots
 from crawler.telemetry import host_history
 
@@ -197,7 +197,7 @@ async def _delays(operator: Operator, politeness: str, fields: Mapping[str, str]
 
 async def _robots(operator: Operator, settings: Mapping[str, Any], host: str) -> tuple[RobotsStatus, ...]:
     """Returns what is known of the host's robots.txt files; no time limit of theirs is this machine's."""
-    agent = product_token(config.ROBOTSTXT_USER_AGENT.of(settings) or config.USER_AGENT.of(settings))
+    agent = robot_name(settings)
     max_delay_s = config.ROBOTS_MAX_CRAWL_DELAY_SECONDS.of(settings)
     shared = SharedRobots(operator.redis, operator.keys, operator.partitions, Events())
     files = []

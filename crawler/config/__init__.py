@@ -342,6 +342,13 @@ ROBOTSTXT_USER_AGENT: Final = Line(
     "User-Agent like `Mozilla/5.0 (...)`.",
     owner="Scrapy",
 )
+ROBOTS_META_OBEY: Final = Flag(
+    "ROBOTS_META_OBEY",
+    default=False,
+    section=POLITENESS,
+    why='Whether `noindex` and `nofollow` of pages (`<meta name="robots">`, `X-Robots-Tag`) and `rel=nofollow` of links '
+    "are heeded, too: see operator.md.",
+)
 ROBOTS_RETRY_SECONDS: Final = Number(
     "ROBOTS_RETRY_SECONDS",
     60,

@@ -10,6 +10,7 @@ from crawler.base.urls import canonical
 from crawler.extract.content import fields
 from crawler.extract.document import Document
 from crawler.extract.results import Links, followed
+from crawler.extract.robots_meta import refuse_noindex
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -49,6 +50,7 @@ def read(
     max_links: int,
     parser_modules: Collection[str] = (),
     markdown: bool = False,
+    robot: str = "",
 ) -> Reading:
     """Reads a content page.
 
@@ -58,6 +60,7 @@ def read(
         max_links: Most links to return, if the site doesn't want fewer; 0: links aren't looked for.
         parser_modules: The setting PARSER_MODULES.
         markdown: The setting ITEM_MARKDOWN.
+        robot: Whose name pages may say `noindex` and `nofollow` to; empty: that isn't heeded.
 
     Raises:
         ExtractError: Links are wanted, and the page can't be parsed as what the site says (`not-html`, `not-json` ...);
@@ -65,10 +68,12 @@ def read(
         LacksError: It is read on trial, and lacks fields.
     """
     document = Document(page)
-    links = followed(page, site, max_links=max_links, document=document) if max_links else Links()
+    links = followed(page, site, max_links=max_links, document=document, robot=robot) if max_links else Links()
     if site.follow and not site.follow.makes_item(canonical(page.url, routes=True)):
         return Reading(links, None)
     try:
+        if robot:
+            refuse_noindex(document, robot)
         found = fields(page, site, parser_modules=parser_modules, document=document, markdown=markdown)
         if page.is_trial and found.missing:
             raise LacksError(found.missing)

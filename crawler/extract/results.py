@@ -17,6 +17,7 @@ from crawler.extract.answers import Answers
 from crawler.extract.document import Document, absolute
 from crawler.extract.html_text import HtmlText
 from crawler.extract.readers import HtmlReader, JsonReader, address, matches, scalars
+from crawler.extract.robots_meta import vouched_for
 from crawler.extract.rows import Row, read_row
 from crawler.extract.sitemaps import MAX_SITEMAP_PAGES, changed_since
 from crawler.sites.search import SearchTarget
@@ -126,7 +127,9 @@ def links(
     return Links()
 
 
-def followed(page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document: Document | None = None) -> Links:
+def followed(
+    page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document: Document | None = None, robot: str = ""
+) -> Links:
     """Reads those links of a content page that its site follows.
 
     Args:
@@ -134,6 +137,7 @@ def followed(page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document:
         site: Whose `follow` selects the links; a site without it follows none.
         max_links: Most links to return, if the site doesn't want fewer.
         document: The same page, perhaps parsed already.
+        robot: Whose name pages may say `nofollow` to; empty: that isn't heeded.
 
     Raises:
         ExtractError: The page can't be parsed as what the site says (`not-html`, `not-json` ...).
@@ -142,10 +146,14 @@ def followed(page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document:
     if follow is None:
         return Links()
     page_type, xhr = (site.content.type, site.content.xhr) if site.content else ("html", None)
-    source = _Sources(document or Document(page), page_type, xhr).holding(follow.links)
+    document = document or Document(page)
+    source = _Sources(document, page_type, xhr).holding(follow.links)
     page_url = canonical(page.url, routes=True)
     max_links = min(max_links, follow.per_page)
-    return source.chosen(source.values(follow.links), site, max_links, lambda url: follow.wants(url, page_url))
+    values = source.values(follow.links)
+    if robot:
+        values = vouched_for(values, document, robot)
+    return source.chosen(values, site, max_links, lambda url: follow.wants(url, page_url))
 
 
 def _path(url: str) -> str:

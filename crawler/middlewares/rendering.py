@@ -248,7 +248,10 @@ def _response(rendered: Rendered, response: Response) -> Response:
     return HtmlResponse(
         response.url,
         status=rendered.status,
-        headers={"Content-Type": "text/html; charset=utf-8"},
+        headers={
+            "Content-Type": "text/html; charset=utf-8",
+            "X-Robots-Tag": response.headers.getlist("X-Robots-Tag"),
+        },
         body=rendered.html.encode("utf-8", "replace"),  # scripts may write half a surrogate pair
         encoding="utf-8",
         flags=[*response.flags, "rendered"],

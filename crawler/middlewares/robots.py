@@ -11,7 +11,7 @@ from crawler import config
 from crawler.base import reasons, urls
 from crawler.robots.file import page_delay_s
 from crawler.robots.finder import RobotsFinder
-from crawler.robots.rules import product_token
+from crawler.robots.rules import robot_name
 from crawler.worker.claiming.outcomes import Outcome
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
@@ -50,7 +50,7 @@ class RobotsMiddleware:
         finder = RobotsFinder(
             crawler,
             worker,
-            product_token(config.ROBOTSTXT_USER_AGENT.of(settings) or config.USER_AGENT.of(settings)),
+            robot_name(settings),
             retry_s=retry_s,
             max_delay_s=config.ROBOTS_MAX_CRAWL_DELAY_SECONDS.of(settings),
             timeout_s=config.DOWNLOAD_TIMEOUT.of(settings),

@@ -28,10 +28,12 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawler import config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 MAX_FILE_BYTES = 500 * 1024  # RFC 9309, 2.5: at least so much is parsed; lines that begin after it are ignored
 MAX_LINE_BYTES = 2_083 * 8 - 1  # Google's limit: eight of the longest URLs that browsers take
@@ -234,6 +236,11 @@ def product_token(user_agent: str) -> str:
     """Returns the name of a crawler in robots.txt by its User-Agent: `headroom` of `headroom/1.0 (+https://...)`."""
     word = _WORD.match(user_agent.strip())
     return word[0] if word else ""
+
+
+def robot_name(settings: Mapping[str, Any]) -> str:
+    """Returns the name of the crawler with these settings, by which robots.txt files and pages may call it."""
+    return product_token(config.ROBOTSTXT_USER_AGENT.of(settings) or config.USER_AGENT.of(settings))
 
 
 def _readable(pattern: str) -> str:

@@ -305,4 +305,5 @@ def fetched(response: Response) -> Fetched:
         rendered=state.rendered if state else None,
         gaps=state.gaps if state else 0,
         loaded=state.loaded if state else None,
+        robots_tags=tuple(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")),
     )

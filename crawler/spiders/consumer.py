@@ -13,6 +13,7 @@ from crawler.base.in_step import in_step
 from crawler.base.item import Item, instant_now, item_id
 from crawler.base.models import Fetched, Frontier, Seed
 from crawler.extract.document import MAX_BODY_BYTES
+from crawler.robots.rules import robot_name
 from crawler.spiders.base import FrontierSpider, fetched
 from crawler.worker.claiming.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
 from crawler.worker.claiming.visits import FetchFailed
@@ -51,6 +52,7 @@ class ConsumerSpider(FrontierSpider):
     frontier: Frontier = "content"
     parser_modules: tuple[str, ...]
     makes_markdown: bool
+    robot: str
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -58,6 +60,7 @@ class ConsumerSpider(FrontierSpider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.parser_modules = config.PARSER_MODULES.of(crawler.settings)
         spider.makes_markdown = config.ITEM_MARKDOWN.of(crawler.settings)
+        spider.robot = robot_name(crawler.settings) if config.ROBOTS_META_OBEY.of(crawler.settings) else ""
         return spider
 
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Item]:
@@ -86,6 +89,7 @@ class ConsumerSpider(FrontierSpider):
             max_links=max_links,
             parser_modules=self.parser_modules,
             markdown=self.makes_markdown,
+            robot=self.robot,
         )
         if follow:
             await self._offer(reading.links, visit, follow)
