@@ -346,8 +346,8 @@ ROBOTS_META_OBEY: Final = Flag(
     "ROBOTS_META_OBEY",
     default=False,
     section=POLITENESS,
-    why='Whether `noindex` and `nofollow` of pages (`<meta name="robots">`, `X-Robots-Tag`) and `rel=nofollow` of links '
-    "are heeded, too: see operator.md.",
+    why="Whether `noindex` and `nofollow` of pages (robots' meta tags, `X-Robots-Tag`) and `rel=nofollow` of links are "
+    "heeded, too: see operator.md.",
 )
 ROBOTS_RETRY_SECONDS: Final = Number(
     "ROBOTS_RETRY_SECONDS",

@@ -18,6 +18,7 @@ MAX_TAGS = 250_000  # some 1 us and 250 bytes each: 60 MB. The HTML standard on 
 MAX_ROOTS = 8  # tags of <html> and <body>; each that has a new attribute copies all that there are
 MAX_COPIED_BYTES = 20_000_000  # with more roots than that: a page's bytes, times its roots
 HIDDEN_TEMPLATE = "x-template"  # stands for a `<template>` that might crash the parser
+SHADOW_ROOT = "x-shadow-root"  # stands for a `<template shadowrootmode>`, whose text browsers show
 
 
 def parse_html(data: bytes) -> turbohtml.Document:
@@ -38,14 +39,15 @@ def parse_html(data: bytes) -> turbohtml.Document:
         roots = lower.count(b"<html") + lower.count(b"<body")
         if roots > MAX_ROOTS and roots * len(data) > MAX_COPIED_BYTES:
             raise ExtractError(reasons.TOO_MANY_ATTRIBUTES, f"{roots} tags of <html> and <body>")
-    return turbohtml.parse(without_foreign_templates(data), encoding="utf-8", positions=False)
+    return turbohtml.parse(with_plain_templates(data), encoding="utf-8", positions=False)
 
 
-def without_foreign_templates(data: bytes) -> bytes:
-    """Returns HTML, in an encoding that has ASCII's letters, without the templates that turbohtml can't read safely.
+def with_plain_templates(data: bytes) -> bytes:
+    """Returns HTML, in an encoding that has ASCII's letters, with other names for some templates.
 
     A `<template>` in SVG or MathML lets turbohtml (until 1.15.4 at least) read and write where it must not. To tell
     such a template from others takes a parser, so each behind the first `<svg` or `<math` gets another name.
+    One that declares a shadow root holds what browsers show in its place: it becomes an element like any other.
 
     Args:
         data: HTML without NULs, which browsers leave out.
@@ -55,20 +57,23 @@ def without_foreign_templates(data: bytes) -> bytes:
     lower = data.lower()
     last = lower.rfind(b"<template")
     foreign = min((at for at in (lower.find(b"<svg"), lower.find(b"<math")) if at >= 0), default=last)
-    if foreign >= last:
+    if foreign >= last and b"shadowrootmode" not in lower:
         return data
-    opened: list[bool] = []  # of each open template, whether it has another name
+    opened: list[bytes] = []  # the name of each open template
 
     def renamed(tag: re.Match[bytes]) -> bytes:
         if tag[1]:
-            is_renamed = bool(opened) and opened.pop()
+            name = opened.pop() if opened else b"template"
         else:
-            is_renamed = tag.start() > foreign
-            opened.append(is_renamed)
-        return b"<" + tag[1] + HIDDEN_TEMPLATE.encode() if is_renamed else tag[0]
+            name = HIDDEN_TEMPLATE.encode() if tag.start() > foreign else b"template"
+            if _declares_shadow_root(data, tag.end()):
+                name = SHADOW_ROOT.encode()
+            opened.append(name)
+        return tag[0] if name == b"template" else b"<" + tag[1] + name
 
     return _template_tag.sub(renamed, data)
 
 
 _any_template = re2.compile(rb"(?i)<template").search  # in half the time of a look through `data.lower()`
 _template_tag = re.compile(rb"<(/?)template", re.IGNORECASE)
+_declares_shadow_root = re.compile(rb"[^>]{0,300}?\sshadowrootmode\s*=\s*[\"']?(?:open|closed)\b", re.IGNORECASE).match

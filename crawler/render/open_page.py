@@ -42,12 +42,22 @@ STATE = """(selector) => {
     quiet: (performance.now() - self.watched.changed) / 1000,
   };
 }"""
-# What was kept stands before what is there now, unless it is still there. The copy of the document runs nothing.
+# What was kept stands before what is there now, unless it is still there. The copy of the document runs nothing. Open
+# shadow roots are written as those that a page declares, in a <template>, which `crawler/extract/markup.py` opens.
 HTML = """({most, kept}) => {
-  let root = document.documentElement;
-  if (root && kept.length) {
+  let root = document.documentElement, inner = "";
+  const shadowRoots = [];
+  const look = (tree) => {
+    for (const {shadowRoot} of tree.querySelectorAll("*")) {
+      if (shadowRoot) look((shadowRoots.push(shadowRoot), shadowRoot));
+    }
+  };
+  if (root) look(document);
+  if (shadowRoots.length && root.getHTML) inner = root.getHTML({shadowRoots});
+  if (root && (kept.length || inner)) {
     const copy = document.implementation.createHTMLDocument();
-    root = copy.importNode(root, true);
+    root = copy.importNode(root, !inner);
+    if (inner) root.innerHTML = inner;
     copy.replaceChild(root, copy.documentElement);
     for (const {css, html} of kept) {
       const found = [...copy.querySelectorAll(css)], there = new Set(found.map((element) => element.outerHTML));

@@ -11,7 +11,7 @@ from extract.pages import BOARD, changed, html, reason
 from crawler import extract
 from crawler.base.models import Fetched
 from crawler.extract.encoding import decode
-from crawler.extract.markup import MAX_TAGS, parse_html, without_foreign_templates
+from crawler.extract.markup import MAX_TAGS, parse_html, with_plain_templates
 
 CRASH = b"<svg><template><foreignObject><d></template><a><div><a>"
 JAPANESE = b"<meta charset=iso-2022-jp>" + CRASH.replace(b"<temp", b"<temp\x1b(B") + b"\x1b$B\x21\x21"
@@ -72,10 +72,19 @@ def test_pages_that_crash_the_parser_are_read():
             "<template><svg></svg><x-template></x-template></template>",
         ),
         ("<math></math></template><template>", "<math></math></template><x-template>"),
+        (
+            "<x-a><template ShadowRootMode=open><template>t</template>x<slot></slot></template>y</x-a>",
+            "<x-a><x-shadow-root ShadowRootMode=open><template>t</template>x<slot></slot></x-shadow-root>y</x-a>",
+        ),
+        (
+            "<svg></svg><template a shadowrootmode='closed'>x</template>",
+            "<svg></svg><x-shadow-root a shadowrootmode='closed'>x</x-shadow-root>",
+        ),
+        ("<template title=shadowrootmode>x</template>", None),
     ],
 )
-def test_a_template_behind_svg_or_mathml_has_another_name(page, read_as):
-    assert without_foreign_templates(page.encode()) == (read_as or page).encode()
+def test_templates_in_foreign_elements_and_shadow_roots_have_other_names(page, read_as):
+    assert with_plain_templates(page.encode()) == (read_as or page).encode()
 
 
 def test_what_stands_in_such_a_template_is_no_text():

@@ -7,6 +7,7 @@ from render.made_site import JSON, SCRIPT
 
 from crawler.base.errors import AnswerError, UrlError
 from crawler.base.models import JsonAnswer
+from crawler.extract.markup import parse_html
 from crawler.render.errors import NoDocumentError, RenderError
 from crawler.render.wish import Wish
 
@@ -37,6 +38,26 @@ async def test_a_page_is_what_its_scripts_make_of_it(renderer, site):
         ("Script", False),
         ("XHR", False),
     ]
+
+
+async def test_open_shadow_roots_are_part_of_a_page(renderer, site):
+    """Those within others, too; text that stands in one is read as text of the page."""
+    site.add(
+        PAGE,
+        """<html lang=en><title>empty</title><x-a>light</x-a>
+        <x-b><template shadowrootmode=open><p>declared</template></x-b>
+        <script>
+          const outer = document.querySelector("x-a").attachShadow({mode: "open"});
+          outer.innerHTML = "<p>outer</p><i></i><slot></slot>";
+          outer.querySelector("i").outerHTML = "<x-c></x-c>";
+          outer.querySelector("x-c").attachShadow({mode: "open"}).innerHTML = "<p>inner</p>";
+        </script>""",
+    )
+    page = await renderer.render(PAGE, wish=QUICK, fetch=site)
+    tree = parse_html(page.html.encode())
+    assert [one.text for one in tree.select("p")] == ["outer", "inner", "declared"]
+    assert tree.select_one("html").attr("lang") == "en"
+    assert tree.select_one("x-a").text == "outerinnerlight"
 
 
 async def test_each_hop_of_a_redirect_is_asked_for(renderer, site):
