@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 REPLACING = (
     "With --replace all search pages are visited once more. Those of before that aren't done fail as `replaced`. Pages "
     "that were found before stay as they are, be they ready, finished or failed; only those that failed as `cancelled` "
-    "may be found again. Items that were delivered stay where they are."
+    "come back, if the plan still has their site and words. Items that were delivered stay where they are."
 )
 DESCRIBED = (
     "Where a site's search is described elsewhere, as by kind: opensearch, that description is read, since nothing "
@@ -151,6 +151,7 @@ class Command(ActionCommand):
             "known": offered - new,
             "resumed": old is not None and old.edition == record.edition,
             "replaced": old is not None and old.edition != record.edition,
+            "state": record.state,
             "sites": sites,
             "warnings": warnings,
         }
@@ -252,6 +253,8 @@ def _print_submitted(result: dict[str, Any]) -> None:
 
     name = result["plan"]
     how = " goes on" if result["resumed"] else " is replaced" if result["replaced"] else ""
+    if result["state"] == "paused":
+        how = " stays paused"
     searches = f"{result['offered']:,} search{'es' * (result['offered'] != 1)}"
     known = f"{result['new']:,} new, {result['known']:,} known"
     print(f"plan {name}{how}: {quantity(result['combinations'], 'combination')}, {searches} offered: {known}")

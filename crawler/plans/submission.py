@@ -12,14 +12,15 @@ import orjson
 from crawler.base import reasons
 from crawler.base.errors import PlanError
 from crawler.frontier.queue import OFFER_BATCH
-from crawler.frontier.seed_admin import SeedAdmin
+from crawler.frontier.seed_admin import SeedAdmin, UnfinishedSeed
 from crawler.plans.registry import PlanRecord
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
     from crawler.base.models import Frontier
     from crawler.frontier.queue import Queue
+    from crawler.plans.combinations import Combination
     from crawler.plans.plan import Plan
     from crawler.plans.registry import Registry
 
@@ -45,9 +46,10 @@ async def submit(
         registry: Where the plan and its sites are stored.
         queues: Of both frontiers.
         replace: Begins a new edition: search pages of the one before are dropped as `replaced`, and so is what those
-            lead to that are being read. Content pages that were found before stay; those that failed as `cancelled` may
-            be found again.
-        replace_sites: Whether its sites may take the place of stored ones that differ.
+            lead to that are being read. Content pages that were found before stay; those that failed as `cancelled`
+            come back as far as they are the new edition's, too: what led to them may be finished.
+        replace_sites: Whether its sites may take the place of stored ones that differ. A plan that goes on and is
+            paused stays so then.
 
     Raises:
         PlanError: Another plan of that name is there, or this one was cancelled, and `replace` is off. Or a stored site
@@ -56,7 +58,7 @@ async def submit(
     """
     nav_seeds = sum(1 for _ in plan.nav_seeds(0))
     now_ms = max(await registry.now_ms(), await registry.told_version(plan.name) + 1)
-    admit = partial(_admit, plan, nav_seeds, now_ms, replace=replace)
+    admit = partial(_admit, plan, nav_seeds, now_ms, replace=replace, keeps_pause=replace_sites)
     admit((await registry.plans()).get(plan.name))
     await registry.admit_sites(plan.sites, plan.name, replace=replace_sites)
     record = await _store(plan, registry, admit, replace_sites=replace_sites)  # from here on the same call completes it
@@ -66,6 +68,8 @@ async def submit(
         await nav.drop(
             plan.name, lambda seed: seed.state != "failed" and seed.seed.edition < record.edition, reasons.REPLACED
         )
+        wanted = partial(_was_cancelled, {site.name for site in plan.sites}, set(plan.combinations()))
+        await content.retry(wanted, plan.name)
     for admin in (nav, content):
         await admin.resume(plan.name)
     offered = new = 0
@@ -76,6 +80,13 @@ async def submit(
         await _move_deadline(record, registry, nav, await registry.now_ms() + OFFERING_MILLISECONDS)
         yield offered, new
     await _move_deadline(record, registry, nav, 0)
+
+
+def _was_cancelled(sites: Collection[str], words: Collection[Combination], unfinished: UnfinishedSeed) -> bool:
+    """Returns whether a seed failed as `cancelled` that a plan with these sites and combinations of words wants."""
+    seed = unfinished.seed
+    is_wanted = seed.site in sites and (not seed.keywords or any(tuple(found) in words for found in seed.combinations))
+    return is_wanted and unfinished.reason == reasons.CANCELLED
 
 
 async def _store(
@@ -103,12 +114,15 @@ async def _store(
     return record
 
 
-def _admit(plan: Plan, nav_seeds: int, now_ms: int, old: PlanRecord | None, *, replace: bool) -> PlanRecord:
+def _admit(
+    plan: Plan, nav_seeds: int, now_ms: int, old: PlanRecord | None, *, replace: bool, keeps_pause: bool
+) -> PlanRecord:
     """Returns the record to submit a plan under: the one that is there, active from now on, or one with a new edition.
 
     Args:
         nav_seeds: The number of the plan's.
         old: The record that is there under the plan's name.
+        keeps_pause: Whether a plan that goes on and is paused stays so.
 
     Raises:
         PlanError: The name is taken, or the plan was cancelled.
@@ -134,7 +148,8 @@ def _admit(plan: Plan, nav_seeds: int, now_ms: int, old: PlanRecord | None, *, r
         replacing=old.replacing if old and goes_on else old is not None,
         version=old.version if old else 0,
     )
-    return record.decided("active", now_ms)
+    is_paused = goes_on and keeps_pause and old is not None and old.state == "paused"
+    return record.decided("paused" if is_paused else "active", now_ms)
 
 
 async def _move_deadline(record: PlanRecord, registry: Registry, nav: SeedAdmin, until_ms: int) -> None:

@@ -187,6 +187,7 @@ def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):
         "known": 0,
         "resumed": False,
         "replaced": False,
+        "state": "active",
         "sites": [{"site": "board", "version": 1, "base": "http://board.test"}],
         "warnings": [{"site": "board", "host": "board.test", "why": NO_ADDRESS}],
     }

@@ -118,11 +118,13 @@ class TestSubmit:
         assert not await node.registry.is_offering()
         assert await node.sound()
 
-    async def test_a_paused_plan_goes_on(self, node):
+    async def test_a_paused_plan_goes_on_unless_its_sites_alone_are_replaced(self, node):
         await node.submit(a_plan())
         await node.decide("paused")
         assert await node.claim(node.nav) == []
-        assert await node.submit(a_plan()) == [(10, 0)]
+        assert await node.submit(a_plan(), replace_sites=True) == [(10, 0)]
+        assert (await node.registry.plan("flood")).state == "paused"
+        assert await node.submit(a_plan(), replace_sites=False) == [(10, 0)]
         assert (await node.registry.plan("flood")).state == "active"
         assert await node.claim(node.nav) != []
 
@@ -182,16 +184,29 @@ class TestReplace:
         assert await node.submit(a_plan(), replace=True) == [(10, 10)]
         assert (await node.account()).failures == {}
 
-    async def test_a_cancelled_plan_s_pages_may_be_found_again(self, node):
+    async def test_a_cancelled_plan_s_pages_come_back_though_what_led_to_them_is_finished(self, node):
+        """As by a link, a redirect or a search; but for those of words or sites that the plan doesn't have any more."""
         await node.submit(a_plan())
-        pages = [Seed(f"http://board.test/thread/{number}", "flood", "board") for number in range(2)]
-        await node.content.offer(pages)
+        finished = Seed("http://board.test/thread/1", "flood", "board", keywords=("洪水1",))
+        await node.content.offer([finished])
+        await node.content.settle(0, "A", [Settlement("finish", (await node.claim(node.content))[0])])
+        pages = [
+            Seed("http://board.test/thread/2", "flood", "board", keywords=("洪水1",), depth=1),
+            Seed("http://board.test/thread/3", "flood", "board", keywords=("洪水8",), further_keywords=(("洪水2",),)),
+            Seed("http://board.test/thread/4", "flood", "board", hops=1),
+        ]
+        others = [
+            Seed("http://board.test/thread/5", "flood", "board", keywords=("洪水9",)),
+            Seed("http://board.test/thread/6", "flood", "gone"),
+        ]
+        await node.content.offer([*pages, *others])
         await node.decide("cancelled")
         await node.claim(node.content)
-        assert (await node.account("content")).failures == {"cancelled": 2}
-        await node.submit(a_plan(), replace=True)
+        assert (await node.account("content")).failures == {"cancelled": 4}
+        await node.submit(a_plan(6), replace=True)
         assert (await node.registry.plan("flood")).state == "active"
-        assert await node.content.offer(pages) == [True, True]
+        assert {claimed.seed.url for claimed in await node.claim(node.content)} == {page.url for page in pages}
+        assert await node.content.offer([finished, *others]) == [False, True, True]
         assert await node.sound()
 
     async def test_a_schedule_of_the_old_edition_ends(self, node):
