@@ -345,7 +345,6 @@ ROBOTSTXT_USER_AGENT: Final = Line(
 ROBOTS_META_OBEY: Final = Flag(
     "ROBOTS_META_OBEY",
     default=False,
-    section=POLITENESS,
     why="Whether `noindex` and `nofollow` of pages (robots' meta tags, `X-Robots-Tag`) and `rel=nofollow` of links are "
     "heeded, too: see operator.md.",
 )
