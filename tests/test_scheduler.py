@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from frontier.driver import content
 from samples import a_visit
-from scrapy import Request, signals
+from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
@@ -185,15 +185,6 @@ async def test_a_seed_s_request_is_made_as_the_seed_says(build):
     [request] = await requests(scheduler, 1)
     assert (request.method, request.body, request.dont_filter) == ("POST", b"q=1", True)
     assert state_of(request).visit.seed.url == request.url
-
-
-async def test_follow_up_requests_come_first(build):
-    scheduler = await build()
-    await offer(scheduler, content(1))
-    await eventually(scheduler.has_pending_requests)
-    follow_up = Request("http://a.test/2")
-    assert scheduler.enqueue_request(follow_up)
-    assert (await requests(scheduler, 1))[0] is follow_up
 
 
 async def test_a_host_s_backoff_releases_the_visits_not_started(build):

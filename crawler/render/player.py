@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 from urllib.parse import urljoin
 
@@ -151,7 +152,7 @@ class Player:
     async def _do(self, step: RenderStep, number: str, *, is_repeated: bool) -> None:
         try:
             async with asyncio.timeout(step.timeout_seconds + HUNG_SECONDS):
-                if is_repeated and step.target and step.action in self._ON_ELEMENTS:
+                if is_repeated and step.target and step.action in self._TO_ELEMENTS:
                     await self._expect(step.target)
                 await self._ACTIONS[step.action](self, step)
         except (TimeoutError, PlaywrightError) as error:
@@ -195,26 +196,12 @@ class Player:
         else:
             await asyncio.sleep(step.seconds)
 
-    async def _click(self, step: RenderStep) -> None:
-        await self._target(step).click(timeout=_ms(step))
-
-    async def _hover(self, step: RenderStep) -> None:
-        await self._target(step).hover(timeout=_ms(step))
-
-    async def _fill(self, step: RenderStep) -> None:
-        await self._target(step).fill(step.text, timeout=_ms(step))
-
-    async def _press(self, step: RenderStep) -> None:
+    async def _act(self, step: RenderStep) -> None:
+        """Does something to an element, or presses a key wherever the page has its focus."""
         if step.target is None:
             await self.view.page.keyboard.press(step.text)
         else:
-            await self._target(step).press(step.text, timeout=_ms(step))
-
-    async def _select(self, step: RenderStep) -> None:
-        await self._target(step).select_option(step.text, timeout=_ms(step))
-
-    async def _check(self, step: RenderStep) -> None:
-        await self._target(step).set_checked(step.is_checked, timeout=_ms(step))
+            await self._TO_ELEMENTS[step.action](self._element(step.target), step, _ms(step))
 
     async def _scroll(self, step: RenderStep) -> None:
         """Scrolls to the end until an element is there, or else until that brings nothing new."""
@@ -238,24 +225,25 @@ class Player:
     async def _frame(self, step: RenderStep) -> None:
         if step.target is None:
             self.view = self._top
-            return
-        until = time.monotonic() + step.timeout_seconds
-        while time.monotonic() < until:
-            if (frame := await self.view.within(step.target.css)) is not None:
-                self.view = frame
-                return
-            await asyncio.sleep(POLL_SECONDS)
-        raise TimeoutError
+        else:
+            self.view = await self._until_there(step, partial(self.view.within, step.target.css))
 
     async def _switch_tab(self, step: RenderStep) -> None:
-        if step.text == "first":
-            self.view = self._top = self._first
-            return
+        async def opened() -> PageView | None:
+            return self._page.next_opened()
+
+        self.view = self._top = self._first if step.text == "first" else await self._until_there(step, opened)
+
+    async def _until_there(self, step: RenderStep, look: Callable[[], Awaitable[PageView | None]]) -> PageView:
+        """Returns the document that a look finds within the step's time.
+
+        Raises:
+            TimeoutError: It finds none.
+        """
         until = time.monotonic() + step.timeout_seconds
         while time.monotonic() < until:
-            if (tab := self._page.next_opened()) is not None:
-                self.view = self._top = tab
-                return
+            if (view := await look()) is not None:
+                return view
             await asyncio.sleep(POLL_SECONDS)
         raise TimeoutError
 
@@ -273,15 +261,18 @@ class Player:
         self._kept_characters += sum(len(html) for html in parts if html not in parts_of_selector)
         parts_of_selector.update(dict.fromkeys(parts))
 
+    _TO_ELEMENTS: ClassVar[dict[str, Callable[[Locator, RenderStep, float], Awaitable[object]]]] = {
+        "click": lambda element, _step, ms: element.click(timeout=ms),
+        "hover": lambda element, _step, ms: element.hover(timeout=ms),
+        "fill": lambda element, step, ms: element.fill(step.text, timeout=ms),
+        "press": lambda element, step, ms: element.press(step.text, timeout=ms),
+        "select": lambda element, step, ms: element.select_option(step.text, timeout=ms),
+        "check": lambda element, step, ms: element.set_checked(step.is_checked, timeout=ms),
+    }
     _ACTIONS: ClassVar[dict[str, Callable[[Player, RenderStep], Awaitable[None]]]] = {
+        **dict.fromkeys(_TO_ELEMENTS, _act),
         "goto": _goto,
         "wait": _wait,
-        "click": _click,
-        "hover": _hover,
-        "fill": _fill,
-        "press": _press,
-        "select": _select,
-        "check": _check,
         "scroll": _scroll,
         "dialog": _dialog,
         "frame": _frame,
@@ -289,14 +280,9 @@ class Player:
         "cookie": _set_cookie,
         "keep": _keep,
     }
-    _ON_ELEMENTS: ClassVar[frozenset[str]] = frozenset({"click", "hover", "fill", "press", "select", "check"})
-    _SETTING_OFF: ClassVar[frozenset[str]] = _ON_ELEMENTS | {"goto"}
+    _SETTING_OFF: ClassVar[frozenset[str]] = frozenset(_TO_ELEMENTS) | {"goto"}
 
     # -- On what ------------------------------------------------------------------------------------------------------
-
-    def _target(self, step: RenderStep) -> Locator:
-        assert step.target is not None
-        return self._element(step.target)
 
     def _element(self, target: StepTarget) -> Locator:
         return self._all(target).filter(visible=True).first

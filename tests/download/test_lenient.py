@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import time
 
@@ -10,6 +11,7 @@ import pytest
 from download.conftest import all_ended, head_of
 from hostile.hostile_wire_bodies import PAGE, answer, chunked, forever
 from hostile.hostile_wire_certificates import OTHER_HOST
+from hostile.hostile_wire_proxy import Proxy
 from hostile.hostile_wire_server import HOLD, RESET
 from samples import a_visit
 from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError
@@ -106,37 +108,15 @@ async def test_a_certificate_is_verified_each_time(serve, authority, get):
 
 
 async def test_odd_heads_are_read_through_a_proxy(odd_host, get):
-    host, heads = odd_host(answer(PAGE, *LINES)), []
-
-    async def copy(reader, writer):
-        while data := await reader.read(65_536):
-            writer.write(data)
-        writer.close()
-
-    async def serve(reader, writer):
-        heads.append(await reader.readuntil(b"\r\n\r\n"))
-        from_host, to_host = await asyncio.open_connection("127.0.0.1", host.port)
-        if heads[-1].startswith(b"CONNECT"):
-            writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-        else:
-            to_host.write(heads[-1])
-        try:
-            await asyncio.gather(copy(reader, to_host), copy(from_host, writer))
-        finally:  # the test may end while the handler keeps its connection
-            to_host.close()
-            writer.close()
-
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as proxy:
-        meta = {"proxy": f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}"}
-        response = await get(host.page, meta=meta, headers={"Proxy-Authorization": "secret"})
+    host = odd_host(answer(PAGE, *LINES))
+    with contextlib.closing(Proxy(host.port)) as proxy:
+        secret = {"Proxy-Authorization": "secret"}
+        response = await get(host.page, meta={"proxy": f"http://{proxy.address}"}, headers=secret)
     assert (response.body, response.headers["X-A"]) == (PAGE, b"a b c")
-    assert len(heads) == 2
-    if host.url.startswith("https"):
-        assert all(head.startswith(f"CONNECT 127.0.0.1:{host.port} HTTP/1.1\r\n".encode()) for head in heads)
-        assert all(b"secret" not in one.head for one in host.asked)
-    else:
-        assert heads[1].startswith(f"GET {host.page} HTTP/1.1\r\n".encode())
-    assert all(b"\r\nProxy-Authorization: secret\r\n" in head for head in heads)
+    is_tunnel = host.url.startswith("https")
+    first = f"CONNECT 127.0.0.1:{host.port} HTTP/1.1" if is_tunnel else f"GET {host.page} HTTP/1.1"
+    assert (proxy.targets, proxy.accounts) == ([first] * 2, ["secret"] * 2)
+    assert not is_tunnel or all(b"secret" not in one.head for one in host.asked)
 
 
 async def test_a_lenient_download_ends_with_its_visit(odd_host, get, held):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 from urllib.parse import quote
 
@@ -85,17 +84,3 @@ def test_a_host_whose_robots_txt_is_back_is_crawled_at_once(many_hosts, crawl):
         assert pause >= least - TOLERANCE_SECONDS, pauses
     assert pauses[3] < 1, pauses
     assert crawl.total()["finished"] == 8
-
-
-def test_a_few_dead_pages_hold_up_nobody_for_long(many_hosts, crawl):
-    """13 pages are well, then 7 answer 500 for ever. The delays are a tenth of the defaults, and so is the bound."""
-    web = many_hosts(1, 1)
-    (host,) = web.hosts
-    crawl.site(delay=0.1)
-    crawl.offer(f"http://{host}/page/{number}" for number in range(13))
-    crawl.offer(f"http://{host}/answer?status=500&n={number}" for number in range(7))
-    began = time.monotonic()
-    crawl.finish(RETRY_BASE_SECONDS=1.5)
-    assert time.monotonic() - began < 30
-    assert len(web.hits(host)) == 1 + 13 + 4 * 7
-    assert (crawl.total()["finished"], crawl.total()["failures"]) == (13, {"http-500": 7})

@@ -1,4 +1,4 @@
-"""The wheel holds all that a crawl needs: installed, it crawls from a plan to items in a project fresh from Scrapy."""
+"""The wheel holds all that a crawl needs."""
 
 from __future__ import annotations
 
@@ -7,44 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from crawl import CRAWL_SECONDS
-from runner import ANY_LOAD, NOWHERE
+from runner import NOWHERE
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("crawler", "plans", "headroom_commands.py", "pyproject.toml", "README.md", "LICENSE")
 BUILD_SECONDS = 120
-PLAN = """
-name: flood
-sites: [{{use: demo_forum, name: board, base: "{base}"}}]
-keywords: {{event: {{required: [洪水], optional: [救援]}}}}
-"""
-# What a team adds: a pipeline of its own spiders, in which the crawl's items would fail, one for the crawl's, a spider.
-SETTINGS = """
-ITEM_PIPELINES = {"shop.pipelines.ShopPipeline": 300}
-FRONTIER_SETTINGS = {"ITEM_PIPELINES": {"shop.pipelines.PricePipeline": 300}}
-"""
-PIPELINES = """
-class ShopPipeline:
-    def process_item(self, item):
-        return item["price"]
-
-
-class PricePipeline:
-    def process_item(self, item):
-        item.extra["price"] = len(item.title)
-        return item
-"""
-SPIDER = """
-from crawler.spiders.consumer import ConsumerSpider
-
-
-class PriceSpider(ConsumerSpider):
-    name = "prices"
-"""
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
 
 
@@ -91,44 +61,10 @@ def test_it_holds_what_is_no_python_too(installed):
     assert "License-Expression: MIT" in (about / "METADATA").read_text()
 
 
-@pytest.mark.faults
-def test_a_project_fresh_from_scrapy_crawls_a_plan_to_items(installed, forum, redis_url, tmp_path):
-    environment = {**os.environ, **NOWHERE, "REDIS_URL": redis_url, "PYTHONPATH": str(installed)}
-    project = tmp_path / "shop"
-
-    def scrapy(*words, cwd=project):
-        return run("-m", "scrapy", *words, cwd=cwd, env=environment)
-
-    scrapy("startproject", "shop", project, cwd=tmp_path)
-    settings = project / "shop" / "settings.py"
-    text = settings.read_text().replace("ADDONS = {}", 'ADDONS = {"crawler.Headroom": 100}')
-    settings.write_text(text + SETTINGS)
-    (project / "shop" / "pipelines.py").write_text(PIPELINES)
-    (project / "shop" / "spiders" / "prices.py").write_text(SPIDER)
-    (project / "flood.yaml").write_text(PLAN.format(base=forum.url), encoding="utf-8")
-    where = run("-c", "import crawler; print(crawler.__file__)", cwd=project, env=environment)
+def test_its_commands_run_without_this_checkout(installed, tmp_path):
+    environment = {**os.environ, **NOWHERE, "PYTHONPATH": str(installed), "SCRAPY_SETTINGS_MODULE": "crawler.settings"}
+    plan = installed / "share" / "headroom" / "plans" / "demo.yaml"
+    checked = json.loads(run("-m", "scrapy", "plan", "check", plan, "--json", cwd=tmp_path, env=environment))
+    assert checked["nav_seeds"] > 0
+    where = run("-c", "import crawler; print(crawler.__file__)", cwd=tmp_path, env=environment)
     assert Path(where.strip()).parent == installed / "crawler"
-
-    scrapy("plan", "submit", "flood.yaml")
-    words = ANY_LOAD | {"ALLOW_PRIVATE_ADDRESSES": 1, "STOP_WHEN_DONE": 1}
-    options = [word for name, value in words.items() for word in ("-s", f"{name}={value}")]
-    with ExitStack() as running:
-        workers = []
-        for spider in ("producer", "prices"):
-            log = running.enter_context((tmp_path / f"{spider}.log").open("w"))
-            command = [sys.executable, "-m", "scrapy", "crawl", spider, *options]
-            worker = subprocess.Popen(command, cwd=project, env=environment, stdout=log, stderr=log)
-            running.callback(worker.kill)
-            workers.append(worker)
-        for worker in workers:
-            worker.wait(CRAWL_SECONDS)
-    logs = [(tmp_path / f"{spider}.log").read_text() for spider in ("producer", "prices")]
-    assert [worker.returncode for worker in workers] == [0, 0], logs
-
-    items = [
-        json.loads(line) for file in (project / "items").glob("*.jsonl") for line in file.read_bytes().splitlines()
-    ]
-    (row,) = json.loads(scrapy("ledger", "--verify", "--json"))["rows"]
-    assert (row["content"]["ready"], row["content"]["executing"]) == (0, 0)
-    assert len({item["id"] for item in items}) > 20
-    assert all(item["resource"] == "board" and item["extra"]["price"] == len(item["title"]) for item in items)

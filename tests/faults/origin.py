@@ -3,8 +3,8 @@
 Run as a program: `python origin.py LOG PORT [PORT ...]`. It needs nothing but the standard library.
 
 Paths: `/page/N` is a page about N; `/slow/N` answers after SLOW_SECONDS, `/hang/N` never; `/kill/N` and `/crash/N` kill
-a worker whose parser minds them; `/album/N` shows `/image/N`; `/redirect/KIND/...` leads elsewhere; `/robots.txt` is
-missing. Any host answers for all of them when it is asked as a proxy.
+a worker whose parser minds them; `/album/N` shows `/image/N`; `/robots.txt` is missing. Any host answers for all of
+them when it is asked as a proxy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from pathlib import Path
 SLOW_SECONDS = 0.2
 FLUSH_SECONDS = 0.05
 IMAGE_BYTES = 4_000
-CHAIN_HOPS = 3
 PAGE = """<!doctype html><html><head><meta charset="utf-8"><title>Page {name}</title></head><body>
 <h1>Page {name}</h1><div class="text">{words}</div>{more}</body></html>"""
 WORDS = "The river rose above the dam at night and people moved to the school on the hill. " * 12
@@ -28,9 +27,8 @@ WORDS = "The river rose above the dam at night and people moved to the school on
 class Origin(asyncio.Protocol):
     """One connection, kept alive; requests are answered one after the other."""
 
-    def __init__(self, log, ports):
+    def __init__(self, log):
         self._log = log
-        self._ports = ports
         self._rest = b""
 
     def connection_made(self, transport):
@@ -66,32 +64,17 @@ class Origin(asyncio.Protocol):
             body = PAGE.format(name=f"{kind}-{rest[0]}", words=WORDS, more=more).encode()
         elif kind == "image":
             headers, body = "Content-Type: image/png\r\n", f"image {rest[0]} ".encode() * (IMAGE_BYTES // 10)
-        elif kind == "redirect":
-            status, headers = "302 Found", f"Location: {self._target(*rest)}\r\n"
         else:
             status, body = "404 Not Found", b"nothing here"
         if not self._transport.is_closing():
             self._transport.write(f"HTTP/1.1 {status}\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-
-    def _target(self, kind, number, hop="0"):
-        """Where `/redirect/KIND/NUMBER[/HOP]` leads."""
-        other = self._ports[(self._ports.index(self._port) + 1) % len(self._ports)]
-        if kind == "chain" and int(hop) < CHAIN_HOPS:
-            return f"/redirect/chain/{number}/{int(hop) + 1}"
-        if kind == "loop":
-            return f"/redirect/loop/{number}"
-        if kind == "wide-loop":  # from host to host, for ever
-            return f"http://127.0.0.1:{other}/redirect/wide-loop/{number}/{int(hop) + 1}"
-        if kind == "cross":
-            return f"http://127.0.0.1:{other}/page/cross-{number}"
-        return f"/page/{kind}-{number}"
 
 
 async def _main(log, ports):
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, ended.set)
     for port in ports:
-        await loop.create_server(lambda: Origin(log, ports), "127.0.0.1", port, backlog=512)
+        await loop.create_server(lambda: Origin(log), "127.0.0.1", port, backlog=512)
     while not ended.is_set():
         log.flush()
         with contextlib.suppress(TimeoutError):

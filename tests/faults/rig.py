@@ -130,6 +130,17 @@ class Rig(Crawl):
         """Starts a consumer; in the origin's log, its User-Agent is its name."""
         return super().worker(*arguments, **{"USER_AGENT": f"crawl-{len(self.started) + 1}"} | options)
 
+    def joined(self, number, **options):
+        """Starts workers, and returns them when all have joined: of what is offered then, each gets some."""
+        workers = [self.worker(**options) for _ in range(number)]
+        self.until_joined(*workers)
+        return workers
+
+    def until_joined(self, *workers):
+        """Waits until workers can claim."""
+        for worker in workers:
+            until(lambda log=worker.log: b"on frontier content" in log.read_bytes(), f"{worker.name} to join")
+
     def close(self):
         """Ends the workers, and starts the servers that a failed test has left dead."""
         super().close()

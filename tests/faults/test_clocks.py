@@ -39,10 +39,11 @@ def test_a_clock_is_off_by_five_minutes(files_rig, row, wrong):
     """It takes nothing from the living, and gives up nothing early; when its worker dies, others take over."""
     rig = files_rig
     need_faketime()
-    rig.offer(rig.origin.urls(SEEDS, "slow"), site="paced")
     log = rig.origin.size()
     odd = rig.worker(under=["faketime", "-f", wrong], environment=WALL_CLOCK_ALONE, **SHARED)
-    right = rig.worker(**SHARED)
+    (right,) = rig.joined(1, **SHARED)
+    rig.until_joined(odd)
+    rig.offer(rig.origin.urls(SEEDS, "slow"), site="paced")
     until(lambda: {agent for *_, agent, _ in rig.origin.requests(log)} >= {odd.name, right.name}, "both at work")
     until(lambda: rig.ended() >= SEEDS // 3, "pages", 300)
     early, lost = rig.counts()["reclaimed"], right.log.read_text().count("was lost")
@@ -89,9 +90,9 @@ def set_rig(fork_server, tmp_path, origin, set_redis):
 def test_redis_s_clock_is_set_back_while_a_worker_dies(set_rig, set_redis, row):
     """The crawl ends about when it would have, the dead worker's pages with it, and no host's delay is cut short."""
     rig = set_rig
-    rig.offer(rig.origin.urls(POLITE_SEEDS), site="polite")
     log = rig.origin.size()
-    workers = [rig.worker() for _ in range(3)]
+    workers = rig.joined(3)
+    rig.offer(rig.origin.urls(POLITE_SEEDS), site="polite")
     until(lambda: {agent for *_, agent, _ in rig.origin.requests(log)} >= {one.name for one in workers}, "all at work")
     begun = time.monotonic()
     left = POLITE_SEEDS - rig.ended()

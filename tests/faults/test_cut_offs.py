@@ -19,7 +19,8 @@ SETTINGS = {"CONCURRENT_REQUESTS": 8, "DOWNLOAD_TIMEOUT": 2}  # fewer than the t
 
 def through_the_cut(rig, wire, lonely):
     """Cuts one worker off while both crawl; returns how many pages ended meanwhile, and whether it works again."""
-    rig.worker(**SETTINGS)
+    rig.joined(1, **SETTINGS)
+    rig.until_joined(lonely)
     rig.offer(rig.origin.urls(PAGES, "slow"), site="paced")
     until(lambda: rig.ended() >= PAGES // 20, "pages")
     ended, cut = rig.ended(), time.monotonic()

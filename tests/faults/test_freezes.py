@@ -26,7 +26,7 @@ def test_sigstop_for_three_sessions(files_rig, row):
         "SETTLE_WAIT_SECONDS": 1,  # so that some ends are never told
         "CONCURRENT_REQUESTS": 8,  # fewer than the turns there are: both get some
     }
-    frozen, _ = rig.worker(**settings), rig.worker(**settings)
+    frozen, _ = rig.joined(2, **settings)
     late_fetches = 0
     for number in range(ROUNDS):
         log, before = rig.origin.size(), rig.ended()

@@ -15,6 +15,7 @@ from waiting import has_ended, until
 pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("chromium_path")]
 
 PAGES, KILLS = 40, 4
+RENDER_SECONDS = 600  # all of them take half a minute on an idle machine
 SITE = {
     "content": {"title": "css:h1", "content": {"select": "css:article", "required": True}},
     "politeness": {"delay": 0, "concurrency": 8},
@@ -90,9 +91,9 @@ def test_a_browser_is_killed_again_and_again(row, rendering):
     worker = rendering.worker(STOP_WHEN_DONE=1)
     for kill in range(KILLS):
         finished = PAGES * kill // (2 * KILLS)
-        until(lambda least=finished: rendering.counts()["finished"] >= least, "pages", seconds=180)
-        until(lambda: browsers_of(worker), "a browser at work", seconds=180)[0].kill()
-    assert worker.wait(180) == 0, worker.log.read_text()
+        until(lambda least=finished: rendering.counts()["finished"] >= least, "pages", seconds=RENDER_SECONDS)
+        until(lambda: browsers_of(worker), "a browser at work", seconds=RENDER_SECONDS)[0].kill()
+    assert worker.wait(RENDER_SECONDS) == 0, worker.log.read_text()
     twice = audit(rendering)
     row(f"the browser killed {KILLS} times with pages open", lost=0, failed=0, twice=twice)
     assert twice == 0
@@ -100,7 +101,11 @@ def test_a_browser_is_killed_again_and_again(row, rendering):
 
 def test_a_worker_is_killed_with_pages_in_its_browser(row, rendering):
     first = rendering.worker()
-    until(lambda: rendering.counts()["finished"] >= PAGES // 4 and rendering.counts()["executing"], "pages at work")
+    until(
+        lambda: rendering.counts()["finished"] >= PAGES // 4 and rendering.counts()["executing"],
+        "pages at work",
+        RENDER_SECONDS,
+    )
     browsers = browsers_of(first)
     in_flight = rendering.counts()["executing"]
     first.kill()
@@ -123,7 +128,7 @@ def test_no_room_for_the_browser_s_profile(row, rendering):
         assert rendering.counts()["failed"] == 0
         resize(folder, "size=1m,nr_inodes=1000")
         (folder / "full").write_bytes(b"x" * ((1 << 20) - 64 * 1024))
-        until(lambda: rendering.counts()["finished"] == PAGES, "all pages", seconds=240)
+        until(lambda: rendering.counts()["finished"] == PAGES, "all pages", seconds=RENDER_SECONDS)
         assert worker.stop() == 0
     twice = audit(rendering)
     row("no room for the browser's profile", lost=0, failed=0, twice=twice)

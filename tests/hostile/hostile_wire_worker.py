@@ -56,16 +56,9 @@ class Worker(Crawl):
     def outcomes(self, urls):
         """Offers pages and returns how each ended."""
         self.offer(urls, "hostile")
-        until(
-            self._done,
-            f"the end of {len(urls)} pages",
-        )
+        until(self.has_ended, f"the end of {len(urls)} pages")
         failed = self.unfinished()
         return {url: failed[url][1] if url in failed else FINISH for url in urls}
-
-    def _done(self):
-        counts = self.counts()
-        return not counts["ready"] and not counts["executing"]
 
 
 @contextlib.contextmanager

@@ -1,20 +1,20 @@
-"""Junk in Redis and Kafka is refused or skipped, and never executed: workers live on, other seeds finish."""
+"""Junk in Redis is refused or skipped, and never executed: workers live on, other seeds finish.
+
+That in Kafka, tests/commands/test_items.py has.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import pickle
 import re
 import uuid
-from contextlib import closing
 
 import pytest
 import redis
 from crawl import Crawl
 from hostile.pages import page, serving
-from kafka import KafkaProducer
 from scrapy.settings import Settings
 from waiting import until
 
@@ -382,25 +382,6 @@ def test_a_format_that_is_junk_is_refused(junkyard, field):
     for done in spoiled(junkyard, "yard:schema", field, junk, ("ledger",), ("crawl", "consumer")):
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert done.stderr.startswith("error: ")
-    assert not junkyard.mark.exists()
-
-
-def test_junk_in_kafka_is_reported_and_skipped(kafka_server, junkyard):
-    prefix = f"junk-{uuid.uuid4().hex}."
-    junk = {name: value for name, value in values(junkyard.mark).items() if len(value) < 1_000_000}
-    good = {"id": "1", "time": "2026-11-21", "title": "good", "url": "http://a.example/"}
-    with closing(KafkaProducer(bootstrap_servers=kafka_server.bootstrap)) as producer:
-        for value in junk.values():
-            producer.send(f"{prefix}hostile", value=value, key=value[:1_000], headers=[("x", value[:1_000])])
-        producer.send(f"{prefix}hostile", json.dumps(good).encode()).get(PATIENCE_SECONDS)
-    done = junkyard.run(
-        *("items", "tail", "hostile", "--from-start", "--count", "1"),
-        settings={"TOPIC_PREFIX": prefix},
-        environment={"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap},
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "2026-11-21  good  http://a.example/\n"
-    assert done.stderr.count("refused: ") == len(junk)
     assert not junkyard.mark.exists()
 
 
