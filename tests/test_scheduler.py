@@ -288,9 +288,7 @@ async def test_closing_releases_all_visits(build):
     await scheduler.close("shutdown").asFuture(asyncio.get_running_loop())
     assert state_of(started).visit.ended
     async with scheduler.worker.redis as redis:
-        found = await type(scheduler.worker.claiming.queue)(
-            redis, scheduler.worker.config.frontier.keys, "content"
-        ).totals()
+        found = await type(scheduler.worker.claiming.queue)(redis, scheduler.worker.config.frontier, "content").totals()
     assert (found.ready, found.executing) == (2, 0)
 
 
