@@ -264,6 +264,8 @@ def test_canonical_is_idempotent_and_plain_ascii():
         ("https://a.example/x?y", ("https://a.example", "a.example", "a.example")),
         ("https://a.example:80/x", ("https://a.example:80", "a.example:80", "a.example")),
         ("http://[::1]:81/x", ("http://[::1]:81", "[::1]:81", "[::1]")),
+        ("http://a.test./x", ("http://a.test", "a.test", "a.test")),  # a dot at its end names the same host
+        ("https://a.test.:8443/x.:1", ("https://a.test:8443", "a.test:8443", "a.test")),
     ],
 )
 def test_origins_and_hosts_keep_a_port_that_is_not_the_scheme_s(url, expected):
@@ -349,18 +351,6 @@ def test_every_spelling_of_a_path_and_its_parameters_is_one_page(words, dice):
         return canonical(f"http://a{dice.choice(('', '.'))}/{'/'.join(map(spelled, words))}?{'&'.join(parameters)}")
 
     assert len({fingerprint(address()) for _ in range(5)}) == 1
-
-
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("http://a.test./x", ("http://a.test", "a.test", "a.test")),
-        ("https://a.test.:8443/x.:1", ("https://a.test:8443", "a.test:8443", "a.test")),
-    ],
-)
-def test_a_host_with_a_dot_at_its_end_is_the_same_host(url, expected):
-    assert canonical(url) == url
-    assert (origin(url), host(url), hostname(url)) == expected
 
 
 def test_fingerprints_stay_the_same_between_versions():
@@ -464,16 +454,6 @@ def test_the_resolver_gives_what_the_parser_gives_for_any_link(base):
         if url:
             parsed = ada_url.URL(without_host_dot(url))
             assert (host(url), hostname(url)) == (parsed.host, parsed.hostname)
-
-
-def test_simple_links_go_without_the_parser(monkeypatch):
-    resolver = LinkResolver("http://x.org/a/b.html?c")
-    canonical("http://x.org/")  # the origin is one that was met before
-    monkeypatch.delattr(ada_url, "URL")
-    assert resolver.resolve("/t/1.html?page=2&utm_source=x#top") == "http://x.org/t/1.html?page=2"
-    assert resolver.resolve("../t/%E9%87%8D:x") == "http://x.org/t/%E9%87%8D:x"
-    assert resolver.resolve("2.html") == "http://x.org/a/2.html"
-    assert resolver.resolve("http://x.org/t/2?a") == "http://x.org/t/2?a"
 
 
 def test_an_absolute_url_becomes_what_the_parser_makes_of_it_whatever_origins_are_remembered():

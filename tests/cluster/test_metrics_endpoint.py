@@ -39,12 +39,6 @@ async def test_the_metrics_of_the_crawl(endpoint):
     assert (await ask(endpoint, accept=b"application/openmetrics-text"))[2].endswith(b"# EOF\n")
 
 
-async def test_a_head_has_no_body(endpoint):
-    status, headers, body = await ask(endpoint, "HEAD")
-    assert (status, body) == (200, b"")
-    assert int(headers[b"content-length"]) > 1_000
-
-
 async def test_without_the_token_nothing_is_read():
     async def read():
         raise AssertionError

@@ -57,12 +57,6 @@ async def test_a_full_batch_goes_at_once():
     assert server.sent == [[0, 1, 2], [3, 4, 5]]
 
 
-async def test_a_lone_item_goes_after_the_wait():
-    server = Server()
-    await batcher(server, wait_s=0.001).put(1)
-    assert server.sent == [[1]]
-
-
 async def test_what_is_left_of_a_full_batch_goes_after_the_wait():
     server = Server()
     sink = batcher(server, wait_s=0.001)

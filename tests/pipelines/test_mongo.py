@@ -46,14 +46,6 @@ async def test_a_document_is_the_message_under_its_id(mongo, database):
     ]
 
 
-async def test_what_is_delivered_twice_stands_there_once(mongo, database):
-    await asyncio.gather(*(mongo.process_item(page(number % 10)) for number in range(200)))
-    await mongo.process_item(page(3, content="again", time="2026-11-21T15:00:00Z"))
-    found = await documents(database)
-    assert len(found) == 10
-    assert [document["content"] for document in found if document["title"] == "Thread 3"] == ["again"]
-
-
 def version(gaps: int, time: int, **fields):
     """A version of one page, with as many gaps, fetched at that minute."""
     item = page(time=f"2026-11-21T14:{time:02}:00.000Z", title=f"{gaps} {time}", content="$title", **fields)

@@ -45,17 +45,6 @@ def test_a_match_yields(match, classes, expected):
     assert yielded(match, **classes) == tuple(expected)
 
 
-def test_the_design_s_example():
-    classes = {
-        "region": words("重庆", "四川"),
-        "person": words("Zhang San"),
-        "event": words("救援", "停电", required=("洪水",)),
-    }
-    assert set(yielded("region and (event or person)", **classes)) == {
-        (region, *rest) for region in ("重庆", "四川") for rest in (("洪水", "救援"), ("洪水", "停电"), ("Zhang San",))
-    }
-
-
 def test_the_limit_is_the_last_number_allowed():
     assert len(yielded("a", 3, a=words("x", "y", "z"))) == 3
     with pytest.raises(TooManyError) as caught:

@@ -95,13 +95,6 @@ async def test_a_cancelled_plan_gives_up_what_nobody_holds(submitted):
     assert await sound(submitted)
 
 
-async def test_a_paused_plan_can_be_cancelled(submitted):
-    await submitted.pause("flood")
-    assert await claim(submitted) == []
-    assert await submitted.cancel("flood") == 7
-    assert await sound(submitted)
-
-
 async def test_a_plan_is_deleted_when_it_is_over(submitted):
     with pytest.raises(PlanError, match="has 7 seeds that are ready or executing; cancel it first"):
         await submitted.delete("flood")

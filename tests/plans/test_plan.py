@@ -106,17 +106,6 @@ def test_words_lose_the_space_around_them(plan):
     assert plan('{a: {optional: ["  x ", "\\u3000y\\n"]}}').combinations() == (("x",), ("y",))
 
 
-def test_dates_are_words(plan):
-    assert plan("{a: {optional: [2026-11-01]}}").combinations() == (("2026-11-01",),)
-
-
-def test_anchors_share_lists(plan):
-    found = plan(
-        "\n  a: {required: [x], optional: &places [p, q]}\n  b: {required: [y], optional: *places}", "match: a or b"
-    )
-    assert len(found.combinations()) == 4
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [("every 1m", 60), ("every 30m", 1_800), ("every 2h", 7_200), ("every 1d", 86_400), ("every 90 m", 5_400)],

@@ -12,35 +12,16 @@ BLOCK = "name: test\nsites:\n  - board\nkeywords:\n  a:\n    optional:\n      - 
 HUNDRED = "[" + ", ".join(f"w{number}" for number in range(100)) + "]"
 LONG = "长" * 200
 
-KEYS = "one of keywords, match, name, pages, per_page, schedule, since, sites, sort"
+KEYS = "keywords, match, name, pages, per_page, schedule, since, sites, sort"
 CLASS_NAME = "a class name of small letters, digits and _, other than and, or"
 SITE_FORMS = "a site's name, or {use: NAME, name: NEW-NAME, base: https://...}"
 SCHEDULES = "every 30m, every 2h or every 1d; from 1m to 366d"
-MAPPING = "a mapping of keys to values"
 
-FILES = [
-    ("", "", "'an empty file'", MAPPING),
-    ("# a comment only\n", "", "'an empty file'", MAPPING),
-    ("- a\n- b", ":1", "['a', 'b']", MAPPING),
-    ("just words", ":1", "'just words'", MAPPING),
-]
 KEYS_AND_VALUES = [
     ("sites: [board]\nkeywords: {a: {optional: [x]}}", ":1: name", "nothing", "this key"),
     ("name: test\nkeywords: {a: {optional: [x]}}", ":1: sites", "nothing", "this key"),
     ("name: test\nsites: [board]", ":1: keywords", "nothing", "this key"),
-    (HEAD + "page: 3", ":4: page", "'page'", f"pages (did you mean it?); keys here: {KEYS.removeprefix('one of ')}"),
-    (
-        HEAD.replace("name", "nmae"),
-        ":1: nmae",
-        "'nmae'",
-        f"name (did you mean it?); keys here: {KEYS.removeprefix('one of ')}",
-    ),
-    (HEAD + "zzz: 3", ":4: zzz", "'zzz'", KEYS),
-    (HEAD + "name: again", ":4: name", "'name'", "each key once"),
-    (HEAD + "pages: '5'", ":4: pages", "'5'", "a whole number"),
-    (HEAD + "pages: yes", ":4: pages", "True", "a whole number"),
-    (HEAD + "pages: 2.5", ":4: pages", "2.5", "a whole number"),
-    (HEAD + "pages:", ":4: pages", "nothing", "a whole number"),
+    (HEAD + "page: 3", ":4: page", "'page'", f"pages (did you mean it?); keys here: {KEYS}"),
     (HEAD + "pages: 0", ":4: pages", "0", "at least 1"),
     (HEAD + "pages: 1001", ":4: pages", "1001", "at most 1000"),
     (HEAD + "per_page: 501", ":4: per_page", "501", "at most 500"),
@@ -53,29 +34,16 @@ KEYS_AND_VALUES = [
     (HEAD + "schedule: every 0m", ":4: schedule", "'every 0m'", SCHEDULES),
     (HEAD.replace("test", "Flood 2026"), ":1: name", "'Flood 2026'", "1 to 64 of a-z, 0-9 and -"),
     (HEAD.replace("test", '"a\\n"'), ":1: name", r"'a\n'", "1 to 64 of a-z, 0-9 and -"),
-    (HEAD.replace("test", "2026"), ":1: name", "'2026'", 'text: put it in quotes, "2026"'),
 ]
 KEYWORDS = [
     (BLOCK + "      - 119", ":8: keywords.a.optional.1", "'119'", 'text: put it in quotes, "119"'),
-    (BLOCK + "      - no", ":8: keywords.a.optional.1", "'no'", 'text: put it in quotes, "no"'),
-    (BLOCK + "      - 12:30", ":8: keywords.a.optional.1", "'12:30'", 'text: put it in quotes, "12:30"'),
-    (BLOCK + "      -", ":8: keywords.a.optional.1", "nothing", "text"),
-    (BLOCK + "      - [z]", ":8: keywords.a.optional.1", "['z']", "text"),
     (BLOCK + "      - '  '", ":8: keywords.a.optional.1", "'  '", "at least 1 character"),
     (BLOCK + "      - " + "a" * 201, ":8: keywords.a.optional.1", f"'{'a' * 119}...", "at most 200 characters"),
-    (
-        BLOCK + "    requird: [z]",
-        ":8: keywords.a.requird",
-        "'requird'",
-        "required (did you mean it?); keys here: choose, optional, required",
-    ),
     (BLOCK + "  b:", ":8: keywords.b", "nothing", "a mapping, whose keys may be choose, optional, required"),
-    (BLOCK + "  1: {}", ":8: keywords", "'1'", 'text as key: put it in quotes, "1"; a decimal number has a point'),
     (BLOCK + "  and: {}", ":8: keywords.and", "'and'", CLASS_NAME),
     (BLOCK + "  Event: {}", ":8: keywords.Event", "'Event'", CLASS_NAME),
     (BLOCK + "      - x\n    choose: 2", ":9: keywords.a.choose", "2", "at most 1, as optional has 1 different words"),
     (BLOCK + "    choose: 0", ":8: keywords.a.choose", "0", "at least 1"),
-    (HEAD.replace("[x, y]", "x"), ":3: keywords.a.optional", "'x'", "a list"),
 ]
 SITES = [
     (
@@ -85,15 +53,8 @@ SITES = [
         "the name of a site: unknown site 'bord', neither built in nor in SITES_DIR ({sites_dir}); did you mean board?",
     ),
     (HEAD.replace("[board]", "[]"), ":2: sites", "[]", "at least 1 item"),
-    (HEAD.replace("[board]", "board"), ":2: sites", "'board'", "a list"),
     (HEAD.replace("board", "3"), ":2: sites.0", "3", SITE_FORMS),
     (HEAD.replace("board", "{use: board, name: b}"), ":2: sites.0", "{'use': 'board', 'name': 'b'}", SITE_FORMS),
-    (
-        HEAD.replace("board", "{use: b, nam: b, base: x}"),
-        ":2: sites.0.nam",
-        "'nam'",
-        "name (did you mean it?); keys here: base, name, use",
-    ),
     (HEAD.replace("board", "{use: board, name: b, base: b.c}"), ":2: sites.0.base", "'b.c'", "an http(s) URL"),
     (
         BLOCK.replace("- board", "- board\n  - board"),
@@ -116,12 +77,8 @@ SITES = [
 ]
 COMBINATIONS = [
     (HEAD + "match: a and (a", ":4: match", "'a and (a'", "a closing parenthesis for the one at character 7"),
-    (HEAD + "match: ''", ":4: match", "''", "a class at character 1, where it ends"),
-    (HEAD + "match: a or b", ":4: match", "'a or b'", "a class under keywords (a, none) at character 6, not 'b'"),
-    (HEAD + "match: a and or a", ":4: match", "'a and or a'", "a class at character 7, before 'or'"),
     (HEAD + "match: a and none", ":4: match", "'a and none'", "at least one combination: none has no words"),
     (HEAD.replace("[x, y]", "[]"), ":3: keywords", "['a', 'none']", "words in at least one class"),
-    ("name: test\nsites: [board]\nkeywords: {}", ":3: keywords", "{}", "at least 1 item"),
     (
         HEAD.replace("[x, y]", f"{HUNDRED}, choose: 5"),
         ":3: keywords",
@@ -138,9 +95,7 @@ def refusal(text, sites_dir):
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "where", "got", "expected"), FILES + KEYS_AND_VALUES + KEYWORDS + SITES + COMBINATIONS
-)
+@pytest.mark.parametrize(("text", "where", "got", "expected"), KEYS_AND_VALUES + KEYWORDS + SITES + COMBINATIONS)
 def test_one_message_says_what_is_wrong_where(text, where, got, expected, sites_dir):
     assert (
         refusal(text, sites_dir)

@@ -176,14 +176,6 @@ class TestReplace:
         await node.submit(a_plan(6), replace=True)
         assert (await node.account("content")).ready == 1
 
-    async def test_the_same_plan_begins_anew(self, node):
-        await node.submit(a_plan())
-        assert await node.submit(a_plan(), replace=True) == [(10, 10)]
-
-    async def test_a_plan_that_isn_t_there_is_submitted(self, node):
-        assert await node.submit(a_plan(), replace=True) == [(10, 10)]
-        assert (await node.account()).failures == {}
-
     async def test_a_cancelled_plan_s_pages_come_back_though_what_led_to_them_is_finished(self, node):
         """As by a link, a redirect or a search; but for those of words or sites that the plan doesn't have any more."""
         await node.submit(a_plan())
