@@ -7,18 +7,18 @@ partition (`LEDGERS_MAX` at most), one for each node, the crawl's totals, and IN
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawler.cluster.workers import read_workers
 from crawler.frontier import scripts
 from crawler.frontier.keys import as_count, as_text
-from crawler.frontier.ledger import COUNTS, FRONTIERS, Account
+from crawler.frontier.ledger import COUNTS, FRONTIERS, Account, Totals
 from crawler.servers.redis_cluster import each_primary
 from crawler.telemetry import history
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from crawler.base.models import Frontier
     from crawler.frontier.ledger import Ledger
@@ -29,18 +29,11 @@ LEDGERS_MAX = 5_000  # ledgers of a plan and site in a partition: some 100 ms; w
 
 
 @dataclass(slots=True)
-class FrontierOverview:
+class FrontierOverview(Totals):
     """How one frontier stands, over all plans and partitions. Plans that were deleted aren't counted.
 
     Attributes:
-        offered: Seeds that plans asked for; one that several plans want counts for each of them, here and below.
-        known: Of those, seeds that were refused since their plan had asked for them before.
-        ready: Seeds to be claimed, now or when they are due, without those in `waiting` and `parked`.
-        waiting: Scheduled seeds that were visited and come due again.
-        parked: Seeds of paused plans.
-        executing: Seeds that workers hold.
-        finished: Seeds whose items all sinks have acknowledged.
-        failed: Seeds that failed for good.
+        known: Of those offered, seeds that were refused since their plan had asked for them before.
         hosts: Hosts that have ready seeds.
         hosts_due: Of those, hosts that could be claimed from now: a seed is due, and a turn is free.
         oldest_due_ms: Since when the first of these could, in ms since the epoch; 0: there is none.
@@ -48,14 +41,7 @@ class FrontierOverview:
         quarantined: Seeds that wait to be run alone, since two workers died while they held them.
     """
 
-    offered: int = 0
     known: int = 0
-    ready: int = 0
-    waiting: int = 0
-    parked: int = 0
-    executing: int = 0
-    finished: int = 0
-    failed: int = 0
     hosts: int = 0
     hosts_due: int = 0
     oldest_due_ms: int = 0
@@ -127,8 +113,9 @@ class Overview:
     def failures(self) -> Counter[str]:
         """Returns how many seeds have failed, by reason."""
         failures: Counter[str] = Counter()
-        for account in self._accounts():
-            failures.update(account.failures)
+        for accounts in self.ledger.values():
+            for account in accounts.values():
+                failures.update(account.failures)
         return failures
 
     def by_plan(self) -> dict[str, Account]:
@@ -144,8 +131,7 @@ class Overview:
         return {
             "at_ms": self.at_ms,
             "frontiers": {
-                name: {field.name: getattr(frontier, field.name) for field in fields(frontier)}
-                | {"difference": frontier.difference}
+                name: asdict(frontier) | {"difference": frontier.difference}
                 for name, frontier in self.frontiers.items()
             },
             "difference": self.difference,
@@ -158,12 +144,8 @@ class Overview:
             "failures": dict(self.failures().most_common()),
             "totals": self.totals,
             "workers": self.workers,
-            "redis": [{field.name: getattr(server, field.name) for field in fields(server)} for server in self.redis],
+            "redis": [asdict(server) for server in self.redis],
         }
-
-    def _accounts(self) -> Iterator[Account]:
-        for accounts in self.ledger.values():
-            yield from accounts.values()
 
 
 async def read_overview(operator: Operator) -> Overview:

@@ -73,14 +73,18 @@ class Account:
         return values | {"difference": self.difference, "failures": self.failures, "notes": self.notes}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Totals:
     """How many seeds of one frontier are in each state, over all plans; `Queue.totals` reads it from `counts`.
 
     Attributes:
-        ready: Without those that wait for their next scheduled visit, and without parked ones.
+        offered: Seeds that plans asked for; one that several plans want counts for each of them, here and below.
+        ready: Seeds to be claimed, now or when they are due, without those in `waiting` and `parked`.
         waiting: Scheduled seeds that were visited and come due again.
         parked: Seeds of paused plans.
+        executing: Seeds that workers hold.
+        finished: Seeds whose items all sinks have acknowledged.
+        failed: Seeds that failed for good.
     """
 
     offered: int = 0
