@@ -85,7 +85,27 @@ class StoredSite:
 
     version: int
     definition: Any
-    since_ms: int
+    since_ms: int = 0
+
+    @classmethod
+    def load(cls, raw: bytes) -> StoredSite:
+        """Reads what Redis holds.
+
+        Raises:
+            FrontierError: It isn't a site.
+        """
+        try:
+            return _site_type.validate_json(raw)
+        except ValidationError:
+            raise FrontierError(f"not a site: {raw[:80]!r}") from None
+
+    @classmethod
+    def load_or_none(cls, raw: bytes | None) -> StoredSite:
+        """Reads what Redis holds; of nothing, and of a damaged one, which is to be replaced, version 0 of None."""
+        with contextlib.suppress(FrontierError):
+            if raw is not None:
+                return cls.load(raw)
+        return cls(0, None)
 
 
 class Registry:
@@ -237,7 +257,7 @@ class Registry:
         """
         for site in sites:
             raw = await self._redis.hget(self._keys.sites, site.name)
-            await self._admit_site(site, _load_site_or_none(raw)[1], plan, replace=replace)
+            await self._admit_site(site, StoredSite.load_or_none(raw).definition, plan, replace=replace)
 
     async def save_sites(self, sites: tuple[Site, ...], plan: str = "", *, replace: bool = True) -> None:
         """Writes sites. A changed one gets the next version, and workers have it within seconds.
@@ -269,15 +289,15 @@ class Registry:
         definition = _as_stored(site)
         for _ in range(WRITE_TRIES):
             raw = await self._redis.hget(self._keys.sites, site.name)
-            version, old = _load_site_or_none(raw)
-            if old == definition:
+            old = StoredSite.load_or_none(raw)
+            if old.definition == definition:
                 return False
-            await self._admit_site(site, old, plan, replace=replace)
+            await self._admit_site(site, old.definition, plan, replace=replace)
             # Whoever finds the definition must find a politeness, too, even if this process dies in between. That of a
             # site which has one is changed only once the definition is: somebody else's may come first, and stay.
             await self._tell_politeness(site, "HSETNX")
-            value = orjson.dumps({"version": version + 1, "definition": definition, "since_ms": await self.now_ms()})
-            if await compare_and_set(self._redis, self._keys.sites, site.name, raw, value):
+            new = StoredSite(old.version + 1, definition, await self.now_ms())
+            if await compare_and_set(self._redis, self._keys.sites, site.name, raw, orjson.dumps(asdict(new))):
                 return True
         raise UnavailableError(f"site {site.name!r} is changed by others all the time; try again")
 
@@ -327,20 +347,20 @@ class Registry:
     async def site_origins(self) -> dict[str, str]:
         """Returns the `https://HOST` of each stored site, by name; empty for one on no host of its own, or damaged."""
         stored = await self._redis.hgetall(self._keys.sites)
-        return {as_text(name): _origin_of(_load_site_or_none(raw)[1]) for name, raw in stored.items()}
+        return {as_text(name): _origin_of(StoredSite.load_or_none(raw).definition) for name, raw in stored.items()}
 
     async def stored_sites(self) -> dict[str, StoredSite]:
         """Returns all sites as they are stored, by name, without those that are damaged."""
         sites = {}
         for name, raw in sorted((await self._redis.hgetall(self._keys.sites)).items()):
             with contextlib.suppress(FrontierError):
-                sites[as_text(name)] = StoredSite(*_load_site(raw), since_ms=_since_ms(raw))
+                sites[as_text(name)] = StoredSite.load(raw)
         return sites
 
     async def versions(self, sites: Iterable[str]) -> dict[str, int]:
         """Returns the stored version of each site, in the order given; 0 for one that isn't stored."""
         stored = {name: await self._redis.hget(self._keys.sites, name) for name in sites}
-        return {name: _load_site(raw)[0] if raw else 0 for name, raw in stored.items()}
+        return {name: StoredSite.load(raw).version if raw else 0 for name, raw in stored.items()}
 
     async def is_offering(self) -> bool:
         """Returns whether a submission is under way."""
@@ -380,14 +400,14 @@ class Registry:
             raise FrontierError(f"plan {name!r} in Redis is damaged, {how}: {raw[:80]!r}") from None
 
 
-_record_type = TypeAdapter(PlanRecord)
+_record_type, _site_type = TypeAdapter(PlanRecord), TypeAdapter(StoredSite)
 
 
 def _compiled(name: str, raw: bytes | None) -> Site:
     if raw is None:
         raise FrontierError(f"Redis has no definition of site {name!r}: submit a plan that uses it")
     try:
-        return Site.from_definition(_load_site(raw)[1])
+        return Site.from_definition(StoredSite.load(raw).definition)
     except (InputError, FrontierError) as error:
         raise FrontierError(f"the definition of site {name!r} in Redis is damaged: {error}") from error
 
@@ -414,13 +434,6 @@ def _differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
         yield place
 
 
-def _load_site_or_none(raw: bytes | None) -> tuple[int, Any]:
-    """Returns a site's version and definition; 0 and None where there is none, or a damaged one, to be replaced."""
-    with contextlib.suppress(FrontierError):
-        return _load_site(raw) if raw else (0, None)
-    return 0, None
-
-
 def _origin_of(definition: Any) -> str:
     try:
         site = Site.from_definition(definition)
@@ -428,16 +441,3 @@ def _origin_of(definition: Any) -> str:
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.hostname else ""
     except (InputError, ValueError):
         return ""
-
-
-def _since_ms(raw: bytes) -> int:
-    since_ms = orjson.loads(raw).get("since_ms")
-    return since_ms if isinstance(since_ms, int) else 0
-
-
-def _load_site(raw: bytes) -> tuple[int, Any]:
-    try:
-        stored = orjson.loads(raw)
-        return int(stored["version"]), stored["definition"]
-    except (ValueError, KeyError, TypeError, OverflowError):
-        raise FrontierError(f"not a site: {raw[:80]!r}") from None
