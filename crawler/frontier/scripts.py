@@ -60,16 +60,11 @@ def source(name: str) -> str:
     A script can't import, so the parts stand between its first line, which holds flags, and the rest. Only what it
     needs does: each part costs a call some microseconds, and Lua allows a function no more than 200 local names. The
     files are read through the package, so that a zipped egg works.
-
-    Raises:
-        KeyError: The head names a part that isn't there.
     """
     folder = resources.files("crawler.frontier") / "lua"
     flags, text = (folder / f"{name}.lua").read_text("utf-8").split("\n", 1)
     head = NEEDS.search(text)
-    needs = set(re.findall(r"\w+", head[1])) if head else set()
-    if unknown := needs - set(PARTS):
-        raise KeyError(f"lua/{name}.lua needs {', '.join(sorted(unknown))}, which lua/lib/ hasn't")
+    needs = re.findall(r"\w+", head[1]) if head else []
     parts = [(folder / "lib" / f"{part}.lua").read_text("utf-8") for part in PARTS if part in needs]
     return "\n".join([flags, *parts, text])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from importlib import resources
 
@@ -28,13 +29,20 @@ def locals_of(text):
     }
 
 
+@functools.cache
+def given_by(part):
+    """The names that a part's head says it gives; those of `keys` are all that it has."""
+    if part == "keys":
+        return locals_of(code_of(PARTS[part]).replace(",\n", ","))
+    head = PARTS[part].partition("\n\n")[0].replace("\n--", " ") + " "
+    return set(re.findall(r"`(\w+)`", re.search(r"Gives the scripts: (.*?)\.\s", head, re.DOTALL)[1]))
+
+
 @pytest.mark.parametrize("part", [name for name in PARTS if name != "keys"])
 def test_a_part_says_which_names_it_gives(part):
     behind = [PARTS[name] for name in scripts.PARTS[scripts.PARTS.index(part) + 1 :]]
     used = {word for text in [*behind, *SCRIPTS.values()] for word in re.findall(r"\w+", code_of(text))}
-    header = PARTS[part].partition("\n\n")[0]
-    given = re.search(r"Gives the scripts: (.*?)\.\s", header.replace("\n--", " ") + " ", re.DOTALL)
-    assert set(re.findall(r"`(\w+)`", given[1])) == locals_of(code_of(PARTS[part])) & used
+    assert given_by(part) == locals_of(code_of(PARTS[part])) & used
 
 
 def test_a_line_is_no_longer_than_one_of_python():
@@ -80,10 +88,16 @@ def test_no_script_reads_the_whole_of_what_grows_with_the_crawl():
     assert set(re.findall(r"call\('ZRANGE', ([^,]+), 0, -1", text)) == {"sessions"}
 
 
+@functools.cache
+def used_by(text, behind):
+    """The parts of which a text uses names, which stands behind so many of them, and those that these use in turn."""
+    words = set(re.findall(r"(?<![.\w])\w+", code_of(text)))
+    places = {at for at in range(behind) if words & given_by(scripts.PARTS[at])}
+    names = {scripts.PARTS[at] for at in places}
+    return names.union(*(used_by(PARTS[scripts.PARTS[at]], at) for at in places))
+
+
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_is_sent_the_parts_that_it_uses(name):
-    words = set(re.findall(r"\w+", code_of(SCRIPTS[name])))
-    for part, text in PARTS.items():
-        if not words.isdisjoint(re.findall(r"^local function (\w+)", text, re.MULTILINE)):
-            assert text in scripts.source(name), part
-    assert (PARTS["finished"] in scripts.source(name)) == (name in {"offer", "settle"})
+def test_a_script_s_head_names_the_parts_that_it_uses_and_no_others(name):
+    head = scripts.NEEDS.search(SCRIPTS[name])
+    assert set(re.findall(r"\w+", head[1])) == used_by(SCRIPTS[name], len(scripts.PARTS))
