@@ -16,18 +16,9 @@ if TYPE_CHECKING:
     from crawler.plans.operator import Operator
 
 SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}
-REPORTED_NUMBERS = (
-    "carrying",
-    "pages_per_minute",
-    "egress_down_s",
-    "room",
-    "cpu_percent",
-    "memory_percent",
-    "own_cpu_percent",
-    "own_memory_percent",
-    "memory_limit_percent",
-    "cpu_limit_percent",
-    "first_batch",
+REPORTED_NUMBERS = tuple(
+    """carrying pages_per_minute egress_down_s room cpu_percent memory_percent own_cpu_percent own_memory_percent
+    memory_limit_percent cpu_limit_percent first_batch""".split()
 )
 
 

@@ -64,18 +64,10 @@ class SessionOpened(NamedTuple):
     now_s: int
 
 
-class SessionRenewed(NamedTuple):
-    """Event, published in the session's thread: the session was renewed, in some partition at least.
+class SessionRenewed(SessionOpened):
+    """Event, published in the session's thread: the session was renewed, in some partition at least."""
 
-    Attributes:
-        redis: The client of that thread, for subscribers that have something to write at each renewal.
-        name: The session's.
-        now_s: By the partitions' clocks, since the epoch.
-    """
-
-    redis: Redis
-    name: str
-    now_s: int
+    __slots__ = ()
 
 
 class SessionEnding(NamedTuple):
@@ -200,15 +192,7 @@ class Session:
         leases: By partition.
     """
 
-    def __init__(
-        self,
-        redis: Redis,
-        keys: Keys,
-        *,
-        partitions: int,
-        seconds: float,
-        events: Events,
-    ) -> None:
+    def __init__(self, redis: Redis, keys: Keys, *, partitions: int, seconds: float, events: Events) -> None:
         self.name = new_owner()
         self.leases = [
             Lease(number, keys.partition(number).script_keys("content"), self.name) for number in range(partitions)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import random
 
-from frontier.driver import nav
-
 from crawler.frontier import finished, scripts
 
 RECORDS = 24  # in a bucket, on average
@@ -93,19 +91,3 @@ async def test_a_fingerprint_is_no_part_of_two_others(frontier):
     await frontier.redis.hset(frontier.key("finish"), 0, packed)
     assert await offer(frontier, [one]) == b"1"
     assert finished.finished_for(packed, one) == []
-
-
-async def test_finished_twice_is_there_once(frontier):
-    prints = fingerprints(10, 7)
-    await finish(frontier, prints)
-    await finish(frontier, prints)
-    assert sum(map(len, (await buckets_of(frontier)).values())) == 10 * finished.RECORD_BYTES
-
-
-async def test_each_frontier_has_buckets_of_its_own(frontier):
-    prints = fingerprints(10, 5)
-    await finish(frontier, prints)
-    await frontier.offer(nav(1))
-    keys = frontier.keys.partition(0).script_keys("nav")
-    entries = [part for one in prints for part in (one, b"a.test p s 0 {}", 0)]
-    assert await scripts.run(frontier.redis, "offer", keys, ["wake", 0, "", "", "", 0, *entries]) == b"1" * 10

@@ -133,14 +133,6 @@ async def test_seeds_without_a_ledger_are_a_problem(busy, redis):
     assert await busy.problems() == ["p t nav: {'ready': 1} seeds without a ledger"]
 
 
-async def test_finished_seeds_are_counted_through_split_buckets(frontier, redis):
-    await frontier.offer(*(content(number) for number in range(300)))
-    while claimed := (await frontier.claim()).seeds:
-        await frontier.finish("A", claimed)
-    assert await redis.hlen(frontier.key("finish")) > 1
-    assert await frontier.problems() == []
-
-
 async def test_what_else_is_in_redis_is_nobody_s_seed(frontier, redis):
     await frontier.offer(content(1))
     await redis.set("t:{0}:content:held", "x")

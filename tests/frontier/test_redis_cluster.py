@@ -9,12 +9,11 @@ import gc
 import logging
 import os
 import signal
-from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from frontier.driver import FrontierDriver, content, ends, nav, turns
+from frontier.driver import FrontierDriver, content
 from needs import started
 from redis.crc import key_slot
 from redis.exceptions import RedisError
@@ -22,16 +21,13 @@ from redis.exceptions import RedisError
 from crawler.base.errors import ConfigError, FrontierError
 from crawler.base.events import Events
 from crawler.base.tasks import cancel
-from crawler.frontier import scripts
 from crawler.frontier.durability import advice
 from crawler.frontier.keys import partition_of
 from crawler.frontier.preflight import prepare
-from crawler.frontier.seed_admin import SeedAdmin
 from crawler.servers.redis import redis_async, redis_sync
 from crawler.servers.redis_cluster_timeouts import cluster_advice
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.worker.life.wakeups import WakeUps
-from crawler.worker.reports import figures
 from testbed.servers.redis_cluster import RedisCluster
 
 PARTITIONS = 12  # four for each node
@@ -69,46 +65,6 @@ async def finish_all(driver, seeds, owner="A"):
     for number in range(PARTITIONS):
         here = [one for one in seeds if one.partition == number]
         await driver.finish(owner, here, partition=number)
-
-
-async def test_a_crawl_over_all_nodes(driver, redis_cluster, redis_settings):
-    assert {redis_cluster.node_of(lock_of(driver, number)).port for number in range(PARTITIONS)} == {
-        node.port for node in redis_cluster.nodes
-    }
-    await driver.offer(*(content(number, f"h{number % HOSTS}.test") for number in range(600)))
-    await driver.offer(*(nav(number, f"h{number % HOSTS}.test") for number in range(HOSTS)))
-    admin = SeedAdmin(driver.queues["content"])
-    await driver.mark("pause other")
-    finished = 0
-    for partition in range(PARTITIONS):
-        held = (await driver.claim("A", 1_000, partition=partition)).seeds
-        finished += len(held)
-        await driver.settle("A", ends(held[:1], "fail", reason="x"), partition=partition)
-        await driver.settle("A", ends(held[1:2], "retry", 0, "timeout"), partition=partition)
-        await driver.finish("A", held[2:], partition=partition)
-        await driver.settle("A", [], turns(held), partition=partition)
-        (question, *_others) = (await driver.claim("B", 10, frontier="nav", partition=partition)).seeds
-        await driver.queues["content"].acquire_turn("img.test", "s", "A")
-        keys = driver.keys.partition(partition).script_keys("nav")
-        await scripts.run(driver.redis, "recall", keys, ["wake", "B", 10**6, 1, question.fingerprint, question.claim])
-        await driver.queues["nav"].turn_start(question.seed.host, 100, "B", question.turn)
-    assert finished == 600
-    await driver.lapse("B")
-    for partition in range(PARTITIONS):
-        await driver.claim("A", 0, frontier="nav", partition=partition)
-    assert await driver.problems() == []
-    assert await admin.retry(lambda _one: True) == PARTITIONS
-    await driver.mark("cancel p")
-    assert await admin.set_aside("p") == 2 * PARTITIONS
-    assert await SeedAdmin(driver.queues["nav"]).drop("p", lambda _one: True, "replaced") == HOSTS
-    assert await admin.forget("p", "s")
-    assert await driver.problems() == []
-    with contextlib.closing(redis_sync(redis_settings)) as client:  # figures lie with the plans
-        for workers, owner in enumerate(("node:1:1:a", "node:2:1:b"), 1):
-            node = SimpleNamespace(workers_here=1)
-            own = figures.Figures(driver.keys, Events(), 15.0, node, {})
-            own.write(client, owner, 1)
-            assert node.workers_here == workers
 
 
 async def test_a_slot_that_moves_is_followed_and_nothing_is_given_twice(driver, redis_cluster):

@@ -221,12 +221,6 @@ async def test_an_overload_counts_also_while_the_host_answers(frontier):
     assert 500 < await wait_ms(frontier) <= 1_000
 
 
-async def test_requests_that_say_nothing_of_the_host_change_nothing(frontier):
-    await ask(frontier, failures=3)
-    await ask(frontier)
-    assert (await level(frontier), await wait_ms(frontier) <= 0) == (3, True)
-
-
 async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_frontiers(frontier):
     await frontier.polite(concurrency=8, burst=5)
     await frontier.offer(*(content(number) for number in range(30)))
@@ -246,15 +240,6 @@ async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_fronti
     await frontier.settle("B", ends(probe), turns(probe, since_start_ms=0, answers=1), frontier="nav")
     seeds = (await frontier.claim()).seeds  # it is well again
     assert len({claimed.turn for claimed in seeds}) > 1
-
-
-async def test_turns_given_out_before_count_against_the_one(frontier):
-    await frontier.polite(concurrency=3, burst=1)
-    await frontier.offer(*(content(number) for number in range(9)))
-    seeds = (await frontier.claim(max_seeds=3)).seeds
-    await frontier.settle("A", ends(seeds[:1], "retry"), turns(seeds[:1], since_start_ms=0, **FAILED))
-    await frontier.redis.hdel(frontier.keys.partition(0).turn("a.test"), "x")
-    assert (await acquire(frontier, owner="B"))[0] == 0
 
 
 async def test_what_was_under_way_when_the_level_rose_does_not_count(frontier):

@@ -60,26 +60,33 @@ local function end_visited(fingerprint, host, kinds, due, note)
   make_ready_later(fingerprint, host, kinds, math.max(now, due + kinds[1].interval * 1000))
 end
 
--- Returns whether a plan is one of those in `served`.
-local function is_served(served, plan) return string.find(served .. ' ', ' ' .. plan .. ' ', 1, true) end
+-- Returns the kinds of a seed whose plans are in `served`; the others, which have asked since it was claimed; and the
+-- plans of those (plan -> true).
+local function split(kinds, served)
+  local of_served, later, is_late = {}, {}, {}
+  for _, kind in ipairs(kinds) do
+    if string.find(served .. ' ', ' ' .. kind.plan .. ' ', 1, true) then
+      of_served[#of_served + 1] = kind
+    else
+      later[#later + 1] = kind
+      is_late[kind.plan] = true
+    end
+  end
+  return of_served, later, is_late
+end
 
 -- Ends the claim of a seed that was delivered for the plans in `served`, who count the note with it. For other plans,
 -- such as those that have asked since, it becomes ready: to be told of the page, or where that isn't possible to have
 -- it fetched again. Deletes from `crashes` and `tries`; writes `seed` and `also`.
 local function end_delivered(fingerprint, value, further, host, kinds, served, note)
   local tellable = string.byte(served) == 49 -- 1
-  local later, is_late = {}, {}
-  for _, kind in ipairs(kinds) do
-    if is_served(served, kind.plan) then
-      local at = #finished.fingerprints + 1
-      finished.fingerprints[at], finished.plans[at], finished.tellable[at] = fingerprint, kind.plan, tellable
-      book(kind, 'finished', 1)
-      if note ~= '' then book(kind, note, 1) end
-    else
-      later[#later + 1] = kind
-      is_late[kind.plan] = true
-    end
+  local of_served, later, is_late = split(kinds, served)
+  for _, kind in ipairs(of_served) do
+    local at = #finished.fingerprints + 1
+    finished.fingerprints[at], finished.plans[at], finished.tellable[at] = fingerprint, kind.plan, tellable
   end
+  book_all(of_served, 'finished', 1)
+  if note ~= '' then book_all(of_served, note, 1) end
   if #later == 0 then done_with[#done_with + 1] = fingerprint; return end
   if tellable then host = DELIVERED end
   call('HDEL', crashes, fingerprint)
@@ -103,15 +110,7 @@ end
 -- `served`. For plans that have asked since it was claimed it becomes ready. Writes `seed` and `also`; deletes from
 -- `tries` and `reasons`; the seed is new again to the plans that it failed for.
 local function end_refused(fingerprint, value, further, host, kinds, served, reason)
-  local refused, later, is_late = {}, {}, {}
-  for _, kind in ipairs(kinds) do
-    if is_served(served, kind.plan) then
-      refused[#refused + 1] = kind
-    else
-      later[#later + 1] = kind
-      is_late[kind.plan] = true
-    end
-  end
+  local refused, later, is_late = split(kinds, served)
   if #later == 0 then make_failed(fingerprint, kinds, reason); return end
   void_receipts()
   book_all(refused, 'failed', 1)
