@@ -17,7 +17,7 @@ from crawler.servers.redis_cluster import each_primary, is_cluster
 from crawler.servers.redis_refusal import RIGHTS, refusal, said_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from redis.asyncio import Redis
 
@@ -118,7 +118,14 @@ async def refuse_eviction(redis: Redis) -> None:
 
 
 async def wait_until_ready(
-    redis: Redis, keys: Keys, partitions: int, *, where: str, seconds: float, say: Callable[[str], object]
+    redis: Redis,
+    keys: Keys,
+    partitions: int,
+    *,
+    where: str,
+    seconds: float,
+    say: Callable[[str], object],
+    then: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
     """Prepares the frontier as `prepare` does, and tries again while Redis can't be reached.
 
@@ -126,6 +133,7 @@ async def wait_until_ready(
         where: Redis's address without credentials, for messages.
         seconds: How long to try.
         say: Called with a line of text after each vain try.
+        then: What else needs Redis before the start is over, by connections of its own: tried again likewise.
 
     Raises:
         UnavailableError: Redis could not be reached in that time.
@@ -140,7 +148,9 @@ async def wait_until_ready(
             if missing:
                 lacks = f"its user lacks rights ({' '.join('+' + name for name in missing)} on {keys.prefix}:*)"
                 raise AccessError(f"Redis at {where}: {lacks}; {RIGHTS}")
-            return await prepare(redis, keys, partitions)
+            await prepare(redis, keys, partitions)
+            if then is not None:
+                await then()
         except (RedisError, OSError) as error:
             if why := refusal(error):
                 raise AccessError(f"Redis at {where}: {why}") from error
@@ -149,3 +159,5 @@ async def wait_until_ready(
             say(f"Redis at {where}: {error}{needs}; next try in {pause_s:.1f} s")
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, PAUSE_MAX_SECONDS)
+        else:
+            return

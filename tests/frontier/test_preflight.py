@@ -8,6 +8,7 @@ import pytest
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.base.errors import AccessError, FrontierError, UnavailableError
 from crawler.frontier.keys import SCHEMA_VERSION, Keys
@@ -88,6 +89,25 @@ async def test_a_redis_that_stays_away_is_given_up():
     assert said
     assert "next try in" in said[0]
     await nobody.aclose()
+
+
+@pytest.mark.parametrize("fails", [1, 99])
+async def test_what_else_a_start_needs_of_redis_has_the_same_time(redis, fails):
+    """As the session, by a connection of its own: Redis may go away once it has answered the first questions."""
+    tries, said = [], []
+
+    async def open_session():
+        tries.append(1)
+        if len(tries) <= fails:
+            raise RedisConnectionError("gone")
+
+    waiting = wait_until_ready(redis, KEYS, 1, where="here", seconds=0.5, say=said.append, then=open_session)
+    if fails == 1:
+        await waiting
+        assert len(tries) == 2
+        return
+    with pytest.raises(UnavailableError, match="Redis at here: gone"):
+        await waiting
 
 
 @pytest.mark.parametrize("kind", [{}, {"REDIS_CLUSTER": True}, {"REDIS_SENTINEL": "main"}], ids=str)

@@ -104,8 +104,17 @@ class Life:
             where=redis_address,
             seconds=self._config.connect_s,
             say=logger.warning,
+            then=self._open_session,
         )
-        await durability.log_advice(self._redis, frontier.session_s)
+
+    async def _open_session(self) -> None:
+        """Opens the session.
+
+        Raises:
+            redis.exceptions.RedisError: Redis can't be reached.
+            FrontierError: As `join`.
+        """
+        await durability.log_advice(self._redis, self._config.frontier.session_s)
         scripts.read_ahead()
         opening = asyncio.ensure_future(asyncio.to_thread(self.session.open, asyncio.get_running_loop()))
         try:
