@@ -161,6 +161,12 @@ EGRESS_DOWN = LogEvent(
     "egress-down", "no host answers this worker, the last was %s: it claims one seed at a time", "host"
 )
 EGRESS_UP = LogEvent("egress-up", "hosts answer this worker again, after %.0f s: it claims seeds as before", "seconds")
+PROXY_REFUSES = LogEvent(
+    "proxy-refuses",
+    "a request to %s was refused with %d by way of this node's proxy, maybe by that: its pages wait for another node",
+    "host",
+    "status",
+)
 ROBOTS_ERROR = LogEvent("robots-error", "can't ask for %s", "url")
 MEDIA_ERROR = LogEvent("media-error", "can't fetch %s", "url")
 SEARCH_BROKEN_OFF = LogEvent("search-broken-off", "search for %s: no further page: %s", "words", "error")

@@ -169,6 +169,7 @@ ROBOTS_NOT_ASKED = HandBack("robots-not-asked", "an error of its worker kept rob
 NODE_LACKS = HandBack("node-lacks", "its node has none left of what the request needs, such as file descriptors")
 NO_EGRESS = HandBack("no-egress", "no host at all answers its node")
 NETWORK_LOGIN = HandBack("network-login", "the network of its node asks for a login; other hosts may answer")
+PROXY_REFUSES = HandBack("proxy-refuses", "its node's proxy refused it; another node may get it")
 NO_BROWSER = HandBack("no-browser", "its worker has no browser; another one may")
 NO_SECRET = HandBack("no-secret", "its worker lacks a secret of the site; another one may have it")
 

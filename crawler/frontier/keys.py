@@ -150,6 +150,10 @@ class PartitionKeys:
         """String: the URL on another host that an authority's robots.txt redirects to, which is busy. Expires."""
         return f"{self.stem}:robots_moved:{authority}"
 
+    def refused(self, host: str) -> str:
+        """Hash: node -> when its proxy first answered a request to the host with a refusal, in s. Expires."""
+        return f"{self.stem}:refused:{host}"
+
     def search(self, digest: str) -> str:
         """Hash: what the pages of a search held so far, or how large a plan's or site's are. Expires."""
         return f"{self.stem}:search:{digest}"

@@ -36,6 +36,7 @@ from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
 from crawler.worker.claiming.visits import BODY_BYTES, AnswerHead
 from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS, Place
+from crawler.worker.life.proxy_refusals import may_be_a_proxys
 from crawler.worker.turns.ip_budget import IpBudget
 from crawler.worker.worker import Worker
 
@@ -56,6 +57,8 @@ HOST_BACKOFF = Outcome("release", reasons.LEFT_ALONE)
 NO_EGRESS = Outcome("release", reasons.NO_EGRESS)
 PORTAL = Outcome("postpone", reasons.NETWORK_LOGIN)  # while other hosts answer; a portal may let some through
 PORTAL_SECONDS = 60.0  # until a page is asked for again in place of which a portal answered
+PROXY_REFUSES = Outcome("postpone", reasons.PROXY_REFUSES)  # so that another node may claim the page
+PROXY_REFUSES_SECONDS = 20.0
 MAX_HOSTS = 10_000  # whose fastest answer is remembered, in some 200 bytes each
 MIN_ANSWERS = 20  # of a host, before its fastest answer counts: the first few may all have been late
 FASTEST_SMOOTHING = 0.02  # weight of a slower answer, so that a host that got slower isn't taken for late for ever
@@ -68,6 +71,7 @@ class TurnMiddleware:
         self, worker: Worker, ask: Callable[[Place, Visit], Awaitable[None]], ip_budget: IpBudget | None = None
     ) -> None:
         self._turns, self._session, self._queue = worker.turns, worker.life.session, worker.claiming.queue
+        self._proxy_refusals = worker.life.proxy_refusals
         self._headroom, self._egress, self._tally = worker.life.headroom, worker.life.egress, worker.reports.tally
         self._ask = ask
         self._ip_budget = ip_budget
@@ -183,8 +187,28 @@ class TurnMiddleware:
         state = state_of(request)
         if state is None or not state.in_flight or state.lane is None:  # another middleware has answered, not the host
             return response
-        if may_be_the_networks(response.status, by_proxy=bool(request.meta.get("proxy"))):
+        by_proxy = bool(request.meta.get("proxy"))
+        if may_be_the_networks(response.status, by_proxy=by_proxy):
             return self._from_network(response, state, state.lane)
+        if by_proxy and may_be_a_proxys(response):
+            return self._refused(request, response, state)
+        return self._answered(request, response, state)
+
+    async def _refused(self, request: Request, response: Response, state: RequestState) -> Response:
+        """As `process_response`, for a refusal that may be the proxy's own; the page waits until that is known.
+
+        Raises:
+            RefusedError: It may be.
+        """
+        assert state.lane is not None  # `process_response` has seen to it
+        if await self._proxy_refusals.is_hosts_own(state.lane.host, response):
+            return self._answered(request, response, state)
+        self._end(state)
+        raise RefusedError(PROXY_REFUSES, PROXY_REFUSES_SECONDS)
+
+    def _answered(self, request: Request, response: Response, state: RequestState) -> Response:
+        """As `process_response`, for an answer of the host's."""
+        assert state.lane is not None  # likewise
         state.visit.answer = AnswerHead(response.url, response.status, response.headers, response.body[:BODY_BYTES])
         self._tally.answered(state.lane.host, response.status, len(response.body))
         place = f"{urlparse_cached(request).scheme}://{state.lane.host}"  # the URL of a user's request may lack its `/`

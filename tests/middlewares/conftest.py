@@ -65,6 +65,15 @@ class Egress:
         return self.blames_host
 
 
+class ProxyRefusals:
+    """What a proxy refuses is the host's word, unless `are_hosts_own` is set to False."""
+
+    are_hosts_own = True
+
+    async def is_hosts_own(self, _host, _response):
+        return self.are_hosts_own
+
+
 @pytest.fixture
 async def recorded():
     return RecordedVisit()
@@ -77,7 +86,9 @@ async def worker():
     lacking = []
     headroom = SimpleNamespace(answers=answers, answered=answers.append, lacking=lacking, lacks=lacking.append)
     return SimpleNamespace(
-        life=SimpleNamespace(session=SimpleNamespace(leases=leases), egress=Egress(), headroom=headroom),
+        life=SimpleNamespace(
+            session=SimpleNamespace(leases=leases), egress=Egress(), proxy_refusals=ProxyRefusals(), headroom=headroom
+        ),
         claiming=SimpleNamespace(queue=None),
         turns=Turns(),
         reports=SimpleNamespace(tally=Tally()),

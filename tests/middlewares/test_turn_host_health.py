@@ -147,6 +147,27 @@ async def test_an_answer_may_be_a_proxy_s_own(middleware, recorded, worker, stat
     assert worker.life.egress.places == ([] if is_own else [("http://a.test", "s")])
 
 
+@pytest.mark.parametrize(("status", "headers"), [(403, {}), (404, {"x_squid_error": "ERR_DNS_FAIL 0"})])
+@pytest.mark.parametrize("is_own", [True, False])
+async def test_a_refusal_by_a_proxy_fails_a_page_only_where_it_is_the_host_s(
+    middleware, recorded, worker, status, headers, is_own
+):
+    worker.life.proxy_refusals.are_hosts_own = is_own
+    request = recorded.request()
+    request.meta["proxy"] = "http://proxy.test:3128"
+    await middleware.process_request(request)
+    response = recorded.response(request, status, **headers)
+    judged = middleware.process_response(request, response)
+    if is_own:
+        assert await judged is response
+    else:
+        with pytest.raises(RefusedError) as caught:
+            await judged
+        assert caught.value.outcome == ("postpone", "proxy-refuses")
+    assert len(worker.life.egress.places) == is_own
+    assert recorded.lane.idle
+
+
 def in_90_s():
     return format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
 

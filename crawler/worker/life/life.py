@@ -17,6 +17,7 @@ from crawler.worker.life.egress import Egress
 from crawler.worker.life.headroom import NodeHeadroom
 from crawler.worker.life.heartbeat_file import HeartbeatFile
 from crawler.worker.life.orders import Orders
+from crawler.worker.life.proxy_refusals import ProxyRefusals
 from crawler.worker.life.service_manager import ServiceManager
 from crawler.worker.life.wakeups import WakeUps
 
@@ -48,6 +49,7 @@ class Life:
         session: Its leases on what it holds.
         headroom: How many more seeds its node can carry.
         egress: Whether it reaches the web.
+        proxy_refusals: Whether what is refused by way of a proxy is so by the host.
         orders: What operators want of its node.
         wakeups: What it hears of other workers and of commands.
     """
@@ -71,6 +73,9 @@ class Life:
         self.session = Session(session_redis, keys, partitions=partitions, seconds=session_s, events=events)
         self.headroom = NodeHeadroom(config.limits, batch_max=config.batch_max, claim_ahead_s=config.claim_ahead_s)
         self.egress = Egress(redis, keys.reached, events, doubt_s=config.egress_doubt_s)
+        self.proxy_refusals = ProxyRefusals(
+            redis, keys, partitions, node=owner_node(self.session.name), doubt_s=config.egress_doubt_s
+        )
         self.wakeups = WakeUps(redis, keys.wake(frontier), self.wake, events)
         self.orders = Orders(
             NodeOrders(redis, keys),
