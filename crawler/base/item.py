@@ -37,7 +37,8 @@ Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]  # UTC, ISO 8601 with a Z
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Sureness = Literal["exact", "day", "guess"]
+TimeUnit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
+Sureness = Literal["exact", "day", "guess", TimeUnit]
 PageType = Literal["article", "forum", "product", "collection", "listing", "documentation", "service"]
 
 
@@ -168,7 +169,8 @@ class Item(_Unexported):
         dict[str, Sureness],
         "How sure fields are, by name: `exact`; `day`: `published` is the start of that day where the site is, and the "
         "time of day isn't known; `guess`: found by what is usual, or with bytes that can't be read (U+FFFD). A field "
-        "that isn't named is what the site's own definition says.",
+        "that isn't named is what the site's own definition says. `published_unit`: `published` was told by how long "
+        "ago it was, and this is the smallest unit that was counted, such as `hour`.",
     ] = field(default_factory=dict)
     rendered: Annotated[
         Settled | None,

@@ -14,8 +14,7 @@ from crawler.extract.document import parse_json
 from crawler.extract.readers import CommentRow, JsonReader
 
 if TYPE_CHECKING:
-    from crawler.extract.field_kinds import Scalar
-    from crawler.extract.readers import HtmlReader, Reader
+    from crawler.extract.readers import HtmlReader, Reader, Scalar
     from crawler.sites.pattern import Pattern
     from crawler.sites.rule import Rule
     from crawler.sites.selector import Selector

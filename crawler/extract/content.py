@@ -14,7 +14,7 @@ from crawler.extract.answers import Answers, AnswersReader, RenderedReader
 from crawler.extract.article import read_article
 from crawler.extract.comments import ReadComment, count_in, joined
 from crawler.extract.document import Document, absolute
-from crawler.extract.field_kinds import BY_MARK, FIELD_KINDS, Fields, Scalar
+from crawler.extract.field_kinds import BY_MARK, FIELD_KINDS, Fields
 from crawler.extract.parser import run_parser
 from crawler.extract.readers import HtmlReader, JsonReader, TextReader
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from crawler.base.models import Fetched
-    from crawler.extract.readers import CommentRow, Reader
+    from crawler.extract.readers import CommentRow, Reader, Scalar
     from crawler.sites import Site
     from crawler.sites.comments import CommentRules
     from crawler.sites.content import Content

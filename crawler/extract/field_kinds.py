@@ -18,14 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawler.base.models import Fetched
-    from crawler.extract.readers import Reader
+    from crawler.extract.readers import Reader, Scalar
     from crawler.sites import Site
     from crawler.sites.rule import Rule
 
-SURENESS_OF: dict[type[str], Sureness] = {Day: "day", Guess: "guess"}
 MAX_DATES = 5  # tried for one field; a page that has more texts than that in its place has no date
 
-Scalar = str | int | float | bool
+
+def sureness_of(name: str, instant: str | None) -> dict[str, Sureness]:
+    """Returns how sure an instant is that was read, with the unit in which it was told to have passed."""
+    if isinstance(instant, Guess):
+        return {name: "guess", f"{name}_unit": instant.unit}
+    return {name: "day"} if isinstance(instant, Day) else {}
 
 
 class FieldKind(ABC):
@@ -199,8 +203,8 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
         for name in FIELD_KINDS:
             value = getattr(self, name)
             values[name] = [Media(url) for url in value] if isinstance(value, tuple) else value
-        if type(values["published"]) in SURENESS_OF:
-            values["sureness"] = {"published": SURENESS_OF[type(values["published"])]} | self.sureness
+        if sureness := sureness_of("published", values["published"]):
+            values["sureness"] = sureness | self.sureness
             values["published"] = str(values["published"])
         if "\ufffd" in values["content"]:  # bytes that no encoding made text of
             values["sureness"] = {"content": "guess"} | values["sureness"]

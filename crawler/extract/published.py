@@ -95,7 +95,7 @@ def read_published(
     for words, sure in _candidates(declared, written, url):
         instant = to_utc(words, site.zone, language=language) if 0 < len(words) <= MAX_CHARACTERS else None
         if instant is not None and datetime.fromisoformat(instant) <= latest:
-            return str(instant), _sureness(words, instant, sure, knows_zone=site.timezone != "UTC")
+            return instant, _sureness(words, instant, sure, knows_zone=site.timezone != "UTC")
     return None, "guess"
 
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawler.extract.document import HtmlDocument
-    from crawler.extract.field_kinds import Scalar
     from crawler.sites.rule import Rule
     from crawler.sites.selector import Selector
 
 MAX_VALUES = 1_000  # of one field; a page with more images is a trap
+Scalar = str | int | float | bool  # what a rule finds
 INTEGER_BITS = 64  # with the sign; MongoDB and most readers of JSON take no larger integers
 
 

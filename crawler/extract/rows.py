@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import orjson
 import re2
 
 from crawler.base import text
+from crawler.base.item import TimeUnit
 from crawler.extract.content import read_extra
 from crawler.extract.declared import folded
-from crawler.extract.field_kinds import FIELD_KINDS, SURENESS_OF
+from crawler.extract.field_kinds import FIELD_KINDS, sureness_of
 from crawler.extract.references import has_references, is_of_markup, references_in, unescaped
 from crawler.sites.results import MAX_ROW_CHARACTERS, ROW_FIELDS
 
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from crawler.base.models import Fetched
-    from crawler.extract.field_kinds import Fields, Scalar
-    from crawler.extract.readers import Reader
+    from crawler.extract.field_kinds import Fields
+    from crawler.extract.readers import Reader, Scalar
     from crawler.sites import Site
 
 MAX_TEXT_CHARACTERS = 10_000  # of a row, in which words are looked for: a feed's entry may hold a whole article
 WORDS_MEMORY_BYTES = 32 << 20  # that RE2 may take to look for all words at once; 10,000 take half of it
+# What a row of Redis may say of how sure its time is.
+_SURENESS = {"published": ("day", "guess"), "published_unit": get_args(TimeUnit)}
 # What nobody sees within a word, and half of what `İ` becomes in small letters, which is typed as `i`.
 _unseen = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|(?<=i)\u0307")
 
@@ -56,8 +59,7 @@ def read_row(reader: Reader, site: Site, texts: Sequence[Any]) -> Row:
     said: dict[str, Any] = {}
     if fields:
         said = {name: FIELD_KINDS[name].read(reader, rule, site) for name, rule in fields.field_rules.items()}
-        sureness = {name: SURENESS_OF[type(value)] for name, value in said.items() if type(value) in SURENESS_OF}
-        said |= {"extra": read_extra(reader, fields.extra), "sureness": sureness}
+        said |= {"extra": read_extra(reader, fields.extra), "sureness": sureness_of("published", said.get("published"))}
     folded = _folded(" ".join(map(str, texts))[:MAX_TEXT_CHARACTERS])
     return Row(_dumped({name: value for name, value in said.items() if value}), folded)
 
@@ -130,10 +132,9 @@ def with_row(found: Fields, said: str, page: Fetched, site: Site) -> Fields:
     gained = {*values, *(f"extra.{name}" for name in more)}
     missing = tuple(name for name in found.missing if name not in gained)
     said_sure = row.get("sureness")
-    sureness = {name: sure for name, sure in found.sureness.items() if name not in values}
-    if isinstance(said_sure, dict):
-        words = SURENESS_OF.values()
-        sureness |= {name: sure for name, sure in said_sure.items() if name in values and sure in words}
+    sureness = {name: sure for name, sure in found.sureness.items() if name.removesuffix("_unit") not in values}
+    if isinstance(said_sure, dict) and "published" in values:
+        sureness |= {name: said_sure[name] for name in _SURENESS if said_sure.get(name) in _SURENESS[name]}
     return replace(found, **values, extra=found.extra | more, missing=missing, sureness=sureness)
 
 

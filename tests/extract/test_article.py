@@ -99,7 +99,7 @@ def test_a_date_that_a_selector_finds_says_so_too():
         ("2026-11-02T16:00:00Z", {"published": "day"}),
         ("2026-11-02T16:00:00Z", {}),
     ]
-    assert published["3小时前"]["sureness"] == {"published": "guess"}
+    assert published["3小时前"]["sureness"] == {"published": "guess", "published_unit": "hour"}
     assert all(type(one["published"]) is str for one in published.values())
 
 

@@ -118,6 +118,15 @@ def test_relative_dates_count_from_now():
     assert to_utc("3 hours ago", SHANGHAI) is not None
 
 
+@pytest.mark.parametrize(
+    ("written", "unit"),
+    [("vor 5 Minuten", "minute"), ("3 days, 2 hours ago", "hour"), ("yesterday, 14:05", None), ("2w ago", "week"),
+     ("för 3 dagar sedan", "day"), ("před 2 lety", "year")],
+)  # fmt: skip
+def test_a_length_of_time_ago_is_a_guess_with_the_unit_that_was_counted(written, unit):
+    assert getattr(to_utc(written, SHANGHAI), "unit", None) == unit
+
+
 @pytest.mark.parametrize("written", ["Marvel 3 2026", "Decision 12, 2026", "3 Augsburg 2026", "31 November 2026"])
 def test_a_word_that_is_no_month_makes_no_date(written):
     assert to_utc(written, SHANGHAI) is None

@@ -182,6 +182,12 @@ def test_rows_say_what_pages_do_not():
     assert extract.with_row(extract.fields(page, ROWS), first.said, page, ROWS).published == "2025-01-02T03:04:00Z"
 
 
+def test_a_row_tells_how_long_ago_its_time_was_by_the_unit():
+    (row,) = rows_of("<li><a href=/1>1</a><time>3 hours ago</time>").values()
+    found = extract.with_row(extract.Fields(title="t"), row.said, html("<h1>t</h1>"), ROWS)
+    assert found.sureness == {"published": "guess", "published_unit": "hour"}
+
+
 def test_what_a_row_says_goes_before_what_a_page_was_guessed_to_say():
     (row,) = rows_of("<li><a href=/1>1</a><time>2026-01-02</time>").values()
     sureness = {"published": "guess", "title": "guess"}

@@ -15,10 +15,13 @@ from crawler.extract.dates.names import COUNTED_UNITS, LENGTHS, UNITS
 from crawler.extract.dates.words import any_of, spelt, words_in
 
 if TYPE_CHECKING:
+    from crawler.base.item import TimeUnit
     from crawler.extract.dates.evidence import Evidence
 
 _MONTHS = {"month": 1, "year": MONTHS_A_YEAR}
-_SHORT_UNITS = {"s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week", "mo": "month", "y": "year"}
+_SHORT_UNITS: dict[str, TimeUnit] = {
+    "s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week", "mo": "month", "y": "year",
+}  # fmt: skip
 
 _BEFORE, _BEHIND = r"(?<![a-z\u00c0-\u04ff\u0600-\u06ff])", r"(?![a-z\u00c0-\u04ff\u0600-\u06ff])"  # no letter
 _since, _ago, _and = any_of(words.SINCE), any_of(words.AGO), any_of(words.AND)
@@ -52,7 +55,7 @@ class TimeAgo(NamedTuple):
     """
 
     moment: datetime
-    unit: str
+    unit: TimeUnit
 
 
 def time_ago(text: str, evidence: Evidence) -> TimeAgo | None:
@@ -114,7 +117,7 @@ def _is_whole(match: re.Match[str], evidence: Evidence) -> bool:
     return is_label or is_in_digits
 
 
-def _before(now: datetime, counted: list[tuple[int, str]]) -> TimeAgo:
+def _before(now: datetime, counted: list[tuple[int, TimeUnit]]) -> TimeAgo:
     """Returns the moment that lies some counted units before another."""
     if len(counted) > 1 and any(unit in _MONTHS for _, unit in counted):
         raise UnclearDateError  # "2 months, 3 days ago" depends on which of them is taken off first

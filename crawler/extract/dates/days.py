@@ -227,24 +227,18 @@ def day_of_writing(text: str, days: list[WrittenDay]) -> WrittenDay:
     Raises:
         UnclearDateError: Nothing says which of them it is.
     """
-    if len({written.day for written in days}) == 1:
-        return days[0]
     ends = [0, *(written.end for written in days)]
     before = [text[end : written.start] for end, written in zip(ends, days, strict=False)]
     behind = text[days[-1].end :]
-    if is_cjk(before[1]) and ":" not in before[1] and not _is_label(before[0]) and not _is_label(behind):
-        raise UnclearDateError  # `2026年11月1日公開 2026年11月3日`
-    # `3 Nov 2026 (created), 5 Nov 2026 (changed)`
-    labels = [*before[1:], behind] if _is_label(behind) and not _is_label(before[0]) else before
-    changed = [written for written, label in zip(days, labels, strict=True) if names_any(label, CHANGED)]
-    unchanged = [written for written in days if written not in changed]
-    if len({written.day for written in unchanged}) == 1:
-        if labels is before and not _is_label(before[0]) and any(later.day < unchanged[0].day for later in changed):
-            raise UnclearDateError  # it was changed before it was written: the label belongs to the other day
-        return unchanged[0]
+    is_labelled_behind = _is_label(behind) and not _is_label(before[0])  # `3 Nov 2026 (created), 5 Nov 2026 (changed)`
+    labels = [*before[1:], behind] if is_labelled_behind else before
+    unchanged = [written for written, label in zip(days, labels, strict=True) if not names_any(label, CHANGED)]
     labelled = [written for written, label in zip(days, labels, strict=True) if names_any(label, WRITTEN)]
-    if len({written.day for written in labelled}) == 1:
-        return labelled[0]
+    # `2026年11月1日公開 2026年11月3日`
+    is_open = len(days) > 1 and is_cjk(before[1]) and not _is_label(before[0] + behind)
+    for candidates in (days, unchanged, labelled):
+        if len({written.day for written in candidates}) == 1 and (candidates is days or not is_open):
+            return candidates[0]
     raise UnclearDateError
 
 

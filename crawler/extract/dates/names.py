@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawler.extract.dates.words import TABLES, by_word
 
-LENGTHS = {
+if TYPE_CHECKING:
+    from crawler.base.item import TimeUnit
+
+LENGTHS: dict[TimeUnit, timedelta] = {
     "second": timedelta(seconds=1), "minute": timedelta(minutes=1), "hour": timedelta(hours=1),
     "day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30), "year": timedelta(days=365),
 }  # fmt: skip
@@ -31,7 +35,7 @@ def _cldr(kind: str) -> dict[str, dict[str, int]]:
     return places
 
 
-def _units(kind: str) -> dict[str, str]:
+def _units(kind: str) -> dict[str, TimeUnit]:
     return {name: [*LENGTHS][min(places.values())] for name, places in _cldr(kind).items()}
 
 

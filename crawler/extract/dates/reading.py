@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from crawler.extract.dates import in_words
 from crawler.extract.dates.ago import TimeAgo
@@ -14,6 +14,8 @@ from crawler.extract.dates.evidence import Evidence
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
+
+    from crawler.base.item import TimeUnit
 
 MAX_DATE_CHARACTERS = 100  # a longer text is no date, and looking for one takes time for each word
 YEARS = range(1970, 2100)  # any other year is an unset field or a page number
@@ -42,12 +44,18 @@ class Guess(str):
     """An instant that may be some hours off, or days: it was told by how long ago it was.
 
     Attributes:
-        unit: The smallest unit that was counted: `second`, `minute`, `hour`, `day`, `week`, `month` or `year`.
+        unit: The smallest unit that was counted.
     """
 
     __slots__ = ("unit",)
 
-    unit: str
+    unit: TimeUnit
+
+    def __new__(cls, instant: str, unit: TimeUnit = "day") -> Self:
+        """Returns an instant, counted in a unit."""
+        guess = super().__new__(cls, instant)
+        guess.unit = unit
+        return guess
 
 
 def to_utc(
@@ -90,9 +98,7 @@ def to_utc(
         if moment.year in YEARS:
             instant = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
             if isinstance(told, TimeAgo):
-                guess = Guess(instant)
-                guess.unit = told.unit
-                return guess
+                return Guess(instant, told.unit)
             return instant if has_time else Day(instant)
     return None
 

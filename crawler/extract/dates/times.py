@@ -230,9 +230,8 @@ def _zone(text: str, time: re.Match[str], day_end: int, naive: datetime, evidenc
     if (word := _WORD_BEHIND.match(behind_time)) and word[1].lower() in HALVES:
         behind_time = behind_time[word.end() :]
     if signed := _OFFSET_BEHIND.match(behind_time):
-        again = _OFFSET_BEHIND.match(behind_time[signed.end() :])
         is_range = signed["sign"] == "-" and ":" in signed[0] and not time["second"]  # of hours: `09:00-10:00`
-        if is_range or (again and _offset(again) != _offset(signed)):
+        if is_range:
             raise UnclearDateError
         return _offset(signed)
     if cjk := _CJK_ZONE.search(text):
