@@ -113,7 +113,7 @@ bench-million: install ## one worker over a million pages: does its memory stay 
 
 bench-frontier: install ## ten million seeds on a million hosts against ten thousand (some 20 minutes, 7 GB of memory)
 	@$(BIN)/python -m benchmarks.frontier --only scale --full
-	@$(BIN)/python -m benchmarks.large_frontier --only scripts --seeds 10000000
+	@$(BIN)/python -m benchmarks.large_frontier --seeds 10000000
 
 lint: install ## style, types and the layers
 	@$(BIN)/ruff check .

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import itertools
 import random
 import tempfile
 from pathlib import Path
@@ -26,13 +25,11 @@ from benchmarks.frontier_rig import (
     BATCH,
     BURST,
     FILL_BATCH,
-    KNOWN_PERCENT,
     OWNERS,
     PLAN,
     SITE,
     URL_CHARACTERS,
     Cost,
-    Meter,
     Rig,
     seeds_of,
 )
@@ -49,8 +46,6 @@ SCALES = (10_000, 1_000_000, 10_000_000)  # seeds; the last only with --full
 SCALE_MARK = 1.4  # the most that a cost may grow with the frontier
 SCALE_ROUNDS = 1_000  # of a batch offered, claimed and finished
 
-STOPPED_PLANS = 5_000
-
 
 class Table:
     """A table of costs, printed as Markdown."""
@@ -64,44 +59,6 @@ class Table:
         """Prints a row."""
         figures = f"{cost.cpu_us:.1f} | {1e6 / cost.cpu_us:,.0f} | {cost.inner:.1f} | {cost.scripts:.3f}"
         print(f"| {work} | {mark} | {figures} |", flush=True)
-
-
-async def claims(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001 -- sections take the same
-    """Claims of 100 seeds by eight owners, with more and more hosts."""
-    table = Table()
-    for hosts, run in ((1_000, 10), (10_000, 10), (100_000, 10), (100_000, 1)):
-        rig = Rig(server, durable=True)
-        rig.fill(seeds_of(hosts, run=run), max(100_000, hosts * run))
-        for _ in range(20):
-            await rig.finish(await rig.claim(min(5_000, hosts * run // 2)))
-        work = f"claims of {BATCH}, {hosts:,} hosts, {run} due seeds of a host"
-        table.row(work, "<= 20 (50,000/s)" if run > 1 else "", rig.cost("claim"))
-        table.row("their settling", "", rig.cost("settle"))
-        await rig.redis.aclose()
-
-
-async def offers(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001
-    """Offers of 100 seeds, all of them new or 43 % known, of few hosts and of many."""
-    table = Table()
-    for run in (10, 1):
-        rig = Rig(server, durable=True)
-        seeds = seeds_of(10_000, run=run)
-        for _ in range(1_000):
-            assert await rig.offer(seeds) == BATCH
-        table.row(f"offers of {BATCH}, {BATCH // run} hosts, all new", "<= 16.7 (60,000/s)", rig.cost("offer"))
-        known = list(itertools.islice(seeds_of(10_000, run=run), 50_000))
-        for state in ("ready", "finished"):
-            if state == "finished":
-                await rig.finish(await rig.claim(50_000))
-                known = known[:25_000]
-            rig.meters["offer"] = Meter(rig.client)
-            for _ in range(300):
-                mixed = random.sample(known, KNOWN_PERCENT) + list(itertools.islice(seeds, BATCH - KNOWN_PERCENT))
-                random.shuffle(mixed)
-                await rig.offer(iter(mixed))
-            work = f"offers of {BATCH}, {KNOWN_PERCENT} % known, those {state}"
-            table.row(work, "<= 12.5 (80,000/s)", rig.cost("offer"))
-        await rig.redis.aclose()
 
 
 async def life(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001
@@ -123,18 +80,6 @@ async def crawl(rig: Rig, seeds: Iterator[Seed], rounds: int) -> None:
         for _ in range(10):
             await rig.offer(seeds)
         await rig.finish(await rig.claim(10 * BATCH))
-
-
-async def stops(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001
-    """What a seed costs while thousands of plans are paused that have nothing to do with it."""
-    table = Table()
-    for plans in (0, STOPPED_PLANS):
-        rig = Rig(server, durable=False)
-        if plans:
-            rig.client.hset(rig.part.plan_states, mapping={f"other-{number}": "1 1 paused" for number in range(plans)})
-        await crawl(rig, seeds_of(1_000), 300)
-        table.row(f"a seed's whole life, {plans:,} other plans paused", "", rig.cost(*rig.meters))
-        await rig.redis.aclose()
 
 
 async def scale(server: Server, full: bool) -> None:  # noqa: FBT001
@@ -204,10 +149,7 @@ def finish_many(rig: Rig, number: int) -> None:
 
 
 SECTIONS: dict[str, Callable[[Server, bool], Awaitable[None]]] = {
-    "claims": claims,
-    "offers": offers,
     "life": life,
-    "stops": stops,
     "bytes": sizes,
     "scale": scale,
 }

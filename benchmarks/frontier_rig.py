@@ -31,7 +31,6 @@ URL_CHARACTERS = 80
 SESSION_MS = 86_400_000  # so that no session lapses meanwhile
 PLAN, SITE = "flood-2026", "city_news"
 OFFER_HEAD = ("wake", 0, "", "", "", 0)  # of offer.lua: for any edition, of nobody who remembers seeds, without counts
-KNOWN_PERCENT = 43  # of the links on pages, as seen in crawls
 
 
 def seeds_of(hosts: int, first: int = 0, run: int = BURST) -> Iterator[Seed]:

@@ -1,13 +1,12 @@
-"""How long may one script hold Redis up, and what does a small plan cost its operator, in a frontier of millions?
+"""How long may one script hold Redis up, in a frontier of millions?
 
     .venv/bin/python -m benchmarks.large_frontier            # 2 million seeds on a million hosts: 3 minutes, 2 GB
 
 Half of the seeds are of one plan, half of another, one of each on every host. They are written by a script of its own,
 with fingerprints that aren't those of their URLs, since that is fast; what workers claim are real seeds, offered for
-the same plans, on hosts of their own, since the others come due later. Both tables give processor time, which says
-something on a busy machine, too: of a script's longest call that of Redis's main thread, as the kernel counts it, with
-the reading of the call and the writing of its answer; of a command that of its own process, and of Redis beside it.
-The commands are processes, as an operator starts them.
+the same plans, on hosts of their own, since the others come due later. The table gives the processor time of Redis's
+main thread, as the kernel counts it, with the reading of a call and the writing of its answer: it says something on a
+busy machine, too.
 """
 
 from __future__ import annotations
@@ -16,12 +15,9 @@ import argparse
 import asyncio
 import contextlib
 import itertools
-import os
 import random
 import statistics
-import sys
 import tempfile
-import time
 from collections import Counter, defaultdict
 from dataclasses import replace
 from importlib import resources
@@ -49,19 +45,11 @@ SEEDS, HOSTS = 2_000_000, 1_000_000
 REAL_HOSTS = 20_000  # those that claims come to; each has a real seed of both plans
 LATER_MS = 3_600_000  # until the other seeds come due
 FILL_BATCH = 5_000  # seeds in one call of FILL
-OTHER_PLAN, SHARING_PLAN, SMALL_PLAN = "storm-2026", "sharing-2026", "small-2026"
-SMALL_SEEDS = 100
+OTHER_PLAN, SHARING_PLAN = "storm-2026", "sharing-2026"
 WIDE_HOST, WIDE_SITE, WIDE_SEEDS = "wide.example.org", "wide", 20_000  # one host whose site allows claims of 500
 CLAIM_SEEDS = 500  # the most that a worker asks for
 ROUNDS = 20  # of each kind of call
 CALLS = 200  # that are watched of an operation which takes thousands
-COMMANDS = (
-    ("seeds", "list", "--plan", SMALL_PLAN, "--limit", "1000"),
-    ("plan", "cancel", SMALL_PLAN),
-    ("seeds", "list", "--plan", SMALL_PLAN, "--limit", "1000"),
-    ("ledger", "--verify"),
-)
-
 # Writes seeds as offers would, from a template for `seed` with places for the host's number, twice, and the seed's.
 FILL = """
 local part, frontier, plan, site, template = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
@@ -157,9 +145,7 @@ class Large:
         self.rig.client.hset(self.rig.part.politeness, WIDE_SITE, f"0 1 {CLAIM_SEEDS}")
         urls = (f"http://{WIDE_HOST}/{number}/".ljust(URL_CHARACTERS, "x") for number in itertools.count())
         self.rig.fill((Seed(url, PLAN, WIDE_SITE) for url in urls), WIDE_SEEDS)
-        small = itertools.islice(self._new, SMALL_SEEDS)
-        await self.rig.queue.offer([replace(seed, plan=SMALL_PLAN) for seed in small])
-        for plan in (PLAN, OTHER_PLAN, SHARING_PLAN, SMALL_PLAN):
+        for plan in (PLAN, OTHER_PLAN, SHARING_PLAN):
             await self._decide(plan, "active")
 
     def _write(self, plan: str, first: int, number: int, due_ms: int) -> None:
@@ -248,24 +234,6 @@ class Large:
         with self.longest.during("all of it"):
             await self._admin.drop(PLAN, lambda _found: True, "replaced")
 
-    def commands(self) -> None:
-        """What an operator does to a small plan, and the recount of all."""
-        names = ("command", "seconds", "its CPU s", "its peak MiB", "Redis's CPU s", "its last line")
-        print(f"| {' | '.join(names)} |\n|---|--:|--:|--:|--:|---|")
-        for command in COMMANDS:
-            before, begun = self.longest.cpu_ms(), time.monotonic()
-            with tempfile.TemporaryFile() as output:
-                arguments = [sys.executable, "-m", "scrapy", *command, "-s", f"REDIS_URL={self.rig.server.url}"]
-                to_file = (os.POSIX_SPAWN_DUP2, output.fileno(), 1)
-                pid = os.posix_spawn(sys.executable, arguments, os.environ, file_actions=[to_file])
-                _pid, status, usage = os.wait4(pid, 0)
-                seconds, redis_s = time.monotonic() - begun, (self.longest.cpu_ms() - before) / 1000
-                output.seek(0)
-                last = output.read().decode().splitlines()[-1].strip()[:URL_CHARACTERS]
-            name = " ".join(command) + (f" (status {os.waitstatus_to_exitcode(status)})" if status else "")
-            cpu_s, peak_mib = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-            print(f"| {name} | {seconds:.1f} | {cpu_s:.1f} | {peak_mib:.0f} | {redis_s:.1f} | {last} |", flush=True)
-
     async def _claim(self, what: str, owner: str = OWNERS[0]) -> list[Claimed]:
         with self.longest.during(what):
             claim = f"{owner}#{next(self._claims)}"
@@ -293,17 +261,14 @@ class Large:
             await self._registry.tell_partitions(await self._registry.change_plan(plan, decided))
 
 
-async def measure(seeds: int, hosts: int, only: str) -> None:
-    """Measures the commands, the scripts or, by default, both; prints the tables."""
+async def measure(seeds: int, hosts: int) -> None:
+    """Measures the scripts and prints the table."""
     with tempfile.TemporaryDirectory() as folder, Server(Path(folder)) as server:
         large = Large(server, seeds, hosts)
         await large.fill()
-        if only != "scripts":
-            large.commands()
-        if only != "commands":
-            for calls in (large.offers, large.claims, large.vain_claims, large.losses, large.stops):
-                await calls()
-            large.longest.show()
+        for calls in (large.offers, large.claims, large.vain_claims, large.losses, large.stops):
+            await calls()
+        large.longest.show()
         await large.rig.redis.aclose()
 
 
@@ -312,10 +277,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--hosts", type=int, default=HOSTS)
-    parser.add_argument("--only", default="", choices=("commands", "scripts"))
     options = parser.parse_args()
     random.seed(1)
-    asyncio.run(measure(options.seeds, options.hosts, options.only))
+    asyncio.run(measure(options.seeds, options.hosts))
 
 
 if __name__ == "__main__":

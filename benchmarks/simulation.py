@@ -6,10 +6,8 @@
 Everything above the network is real (simulated_nodes.py says what isn't), and so is time: the scripts' clock is
 Redis's, which nothing here touches. So that one machine can bear a thousand nodes, each is slow: their headrooms
 together are about `--pages` pages a second. Slow nodes send small batches: a page costs Redis more than with fast ones.
-Four questions, one after the other:
+Three questions, one after the other:
 
-contention  Owners claim 100 seeds at a time and finish them at once, with no pause: how many seeds a second, how many
-            claims meet the lock, how long do they then wait?
 crowd       Nodes of unequal headroom; later a tenth as many more join. Each node's pages against its headroom,
             politeness by the hosts' own account, and how long a joining node takes to carry its share.
 scarce      More nodes than hosts, and nodes that join late: does everybody get turns, and what does asking in vain
@@ -35,7 +33,6 @@ from typing import TYPE_CHECKING, Any
 import redis as sync
 
 from benchmarks import simulated_report as report
-from benchmarks.simulated_contenders import Contest, contend
 from benchmarks.simulated_nodes import Account, Spec, live
 from crawler import sites
 from crawler.base.models import Seed
@@ -58,8 +55,6 @@ DELAY_SECONDS = 1.0  # of the crowd's hosts
 BUSY_HOSTS, BUSY_PAGES = 500, 40  # so that politeness binds; the crowd's other hosts have one page
 SCARCE_DELAY_SECONDS = 0.2
 SCARCE_NODES_A_HOST = 2.5
-CONTEST_HOSTS, CONTEST_BURST = 20_000, 10
-CONTEST_SECONDS = 3
 START_SECONDS = 4  # until processes have built their nodes
 IDLE_FROM_SECONDS = 10  # after the last has joined: by then it has asked in vain
 OPEN_FILES = 20_000  # a node has three connections
@@ -86,33 +81,6 @@ class Simulation:
         self._pool = ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn"))
         self._client: Any = sync.Redis(port=server.port)
         self._prefixes = (f"sim{number}" for number in itertools.count())
-
-    def contention(self) -> None:
-        """Prints how fast owners claim that do nothing else."""
-        print("\ncontention: claims of 100 and their settles, with no pause")
-        print("  partitions  owners    seeds/s  Redis us/seed  met the lock  then waited ms: p50     p99     most")
-        for partitions, owners in ((1, 8), (1, 64), (1, self._scale.nodes), (PARTITIONS, self._scale.nodes)):
-            prefix = next(self._prefixes)
-            self._fill(prefix, partitions, 0, dict.fromkeys(range(CONTEST_HOSTS), CONTEST_BURST))
-            contest = Contest(self._server.url, prefix, partitions, time.time() + 2, CONTEST_SECONDS)
-            before = self._cpu_s()
-            states: Counter[str] = Counter()
-            waits: list[float] = []
-            over = 0.0
-            for some, more, ended in self._everywhere(
-                contend, [(contest, len(range(owners)[n::PROCESSES])) for n in range(PROCESSES)]
-            ):
-                states += some
-                waits += more
-                over = max(over, ended)
-            cpu_us = 1e6 * (self._cpu_s() - before) / max(states["seeds"], 1)
-            locked = 100 * states["locked"] / max(states["ok"] + states["locked"], 1)
-            p50_ms, p99_ms, most_ms = report.quantile(waits, 0.5), report.quantile(waits, 0.99), max(waits, default=0)
-            print(
-                f"  {partitions:>10} {owners:>7} {states['seeds'] / (over - contest.begin):>10,.0f} {cpu_us:>14.1f} "
-                f"{locked:>11.2f} % {p50_ms:>22.1f} {p99_ms:>7.1f} {most_ms:>8.1f}"
-            )
-            self._client.flushall()
 
     def crowd(self) -> None:
         """Prints what nodes of unequal headroom get, how joining ones come in, whether hosts were asked politely."""
@@ -262,7 +230,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int)
     parser.add_argument("--hosts", type=int, help="of the crowd")
     parser.add_argument("--pages", type=float, default=300.0, help="pages a second of the crowd, together")
-    parser.add_argument("--only", default="contention,crowd,scarce,idle", help="some of these")
+    parser.add_argument("--only", default="crowd,scarce,idle", help="some of these")
     options = parser.parse_args()
     nodes, hosts = (1_000, 1_000_000) if options.full else (100, 50_000)
     seconds = (30, 180, 90, 60) if options.full else (3, 80, 24, 15)

@@ -25,11 +25,10 @@ SMALL = {
         "1,000 seeds, 1 hosts",
     ),
     "large_frontier": (
-        "--seeds 8000 --hosts 4000 --only scripts",
+        "--seeds 8000 --hosts 4000",
         {"REAL_HOSTS": 4_000, "WIDE_SEEDS": 4_000, "ROUNDS": 4, "CLAIM_SEEDS": 50},
         "| drop | all of it |",
     ),
-    "page_offers": ("--rounds 1", {}, "offered"),
 }
 LARGE = {
     "million": (

@@ -4,7 +4,7 @@ make bench                                    four rounds of 5,000 pages of each
 make bench ARGS='--pages 2000 --rounds 1 --only aiohttp,files'
 
 pages.py        the pages, and what a crawler must find on each
-servers.py      nginx, a Redis 5 ms away, and who runs on which core
+servers.py      nginx
 meter.py        runs one command: its time on the processor, its memory
 measure.py      one run: started, watched until the last page, its items checked
 install.py      the peers' environments

@@ -14,7 +14,6 @@ import redis
 from benchmarks.side_by_side import install, ours, pages
 from benchmarks.side_by_side.checks import check
 from benchmarks.side_by_side.measure import Command
-from benchmarks.side_by_side.servers import Delay
 from testbed.servers import Redis
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 CONCURRENCY = 64  # requests in flight, of each contender; also CONCURRENT_REQUESTS of ours
 SERVERS_CORE, CRAWLER_CORE = 0, 1
-ONE_WAY_MS = 2.5  # of the Redis that is far away: 5 ms there and back
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,6 @@ class Ours(Contender):
         workers: On as many cores, from the crawler's on; with two, the servers share the first.
         frontiers: How many there are, each in a Redis of its own with an equal part of the pages; workers take them in
             turns.
-        one_way_ms: Of a proxy before Redis; 0: none.
         profile: File for what `sampler.py` sees in the worker; None: it isn't looked into.
     """
 
@@ -163,7 +160,6 @@ class Ours(Contender):
     settings: Mapping[str, object] = field(default_factory=dict)
     workers: int = 1
     frontiers: int = 1
-    one_way_ms: float = 0
     spider: str = "consumer"
     profile: Path | None = None
     frontier: ClassVar[Frontier] = "content"
@@ -178,7 +174,7 @@ class Ours(Contender):
         """Starts Redis and fills the frontier."""
         with contextlib.ExitStack() as servers:
             filled = [self._filled(given, servers, number) for number in range(self.frontiers)]
-            addresses = [self._address(given, servers, one) for one in filled]
+            urls = [server.url for server in filled]
             environment: dict[str, str] = {}
             settings = {**self.settings, **self._sinks(given, servers, environment)}
             words = ours.words(self._python, self.spider, settings, self.profile)
@@ -186,13 +182,12 @@ class Ours(Contender):
                 Command(
                     words,
                     (CRAWLER_CORE + number) % 2,
-                    {**environment, "REDIS_URL": addresses[number % self.frontiers]},
+                    {**environment, "REDIS_URL": urls[number % self.frontiers]},
                     install.ROOT,
                 )
                 for number in range(self.workers)
             ]
-            work = ours.RedisWork([one.port for one in filled])
-            urls = [one.url for one in filled]
+            work = ours.RedisWork([server.port for server in filled])
             yield Job(
                 commands,
                 lambda: self._verify(given, urls, environment),
@@ -209,13 +204,6 @@ class Ours(Contender):
     def _part(self, given: Round, number: int) -> range:
         """Returns the pages of a frontier."""
         return range(number, given.pages, self.frontiers)
-
-    def _address(self, given: Round, servers: contextlib.ExitStack, server: Redis) -> str:
-        """Returns where workers reach a Redis."""
-        if not self.one_way_ms:
-            return server.url
-        delay = servers.enter_context(Delay(given.folder, server.port, self.one_way_ms))
-        return f"redis://127.0.0.1:{delay.port}/0"
 
     def _is_done(self, _given: Round, _redis_urls: list[str]) -> Callable[[], bool] | None:
         return None  # STOP_WHEN_DONE
@@ -275,7 +263,6 @@ OURS: tuple[Ours, ...] = (
     Ours("files", "**Headroom**, files"),
     Ours("public", "**Headroom**, files, public engine", {"FAST_ENGINE": False}),
     OursDelivering("kafka", "**Headroom**, Kafka and Mongo"),
-    Ours("far", "**Headroom**, files, Redis 5 ms away", one_way_ms=ONE_WAY_MS),
     OursSearching("producer", "**Headroom**, producer", spider="producer"),
     Ours("apart", "**Headroom**, files, 2 consumers, a Redis each", workers=2, frontiers=2),
     Ours("two", "**Headroom**, files, 2 consumers, one Redis", workers=2),
@@ -289,7 +276,6 @@ CONTENDERS: tuple[Contender, ...] = (
     Peer("tuned", "Scrapy, tuned", "scrapy_tuned.py", "scrapy"),
     Peer("scrapy", "Scrapy", "scrapy_plain.py", "scrapy"),
     ScrapyRedis("scrapy-redis", "scrapy-redis", "scrapy_redis_spider.py", "scrapy-redis"),
-    Peer("feapder", "feapder", "feapder_crawl.py", "feapder"),
 )
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SITES_FOLDER = str(HERE / "sites")
 SITE, PLAN = "side_by_side", "bench"
-RENDERED_SITE = "side_by_side_rendered"  # of the same threads, where scripts build their pages
 SETTINGS: dict[str, object] = {
     "STOP_WHEN_DONE": True,
     "ALLOW_PRIVATE_ADDRESSES": True,  # the pages are on loopback
@@ -36,33 +35,33 @@ SETTINGS: dict[str, object] = {
 }
 
 
-async def fill(redis_url: str, frontier: Frontier, numbers: Collection[int], base: str, *, site: str = SITE) -> None:
+async def fill(redis_url: str, frontier: Frontier, numbers: Collection[int], base: str) -> None:
     """Offers pages, by their numbers, so that a run only crawls.
 
     Raises:
         HeadroomError: Redis didn't take them all for new.
     """
-    loaded = sites.load(site, SITES_FOLDER).named(site, base)
+    loaded = sites.load(SITE, SITES_FOLDER).named(SITE, base)
     async with Operator.connect({"REDIS_URL": redis_url}, begin=True) as operator:
         await operator.registry.save_sites((loaded,))
-        seeds = [Seed(base + pages.path(index), PLAN, site, frontier) for index in numbers]
+        seeds = [Seed(base + pages.path(index), PLAN, SITE, frontier) for index in numbers]
         fresh = sum(await operator.queues[frontier].offer(seeds))
     if fresh != len(numbers):
         raise HeadroomError(f"{fresh} seeds were new, expected {len(numbers)}")
 
 
-async def finished(redis_url: str, frontier: Frontier, *, site: str = SITE) -> int:
+async def finished(redis_url: str, frontier: Frontier) -> int:
     """Returns how many seeds the ledger calls finished."""
-    return (await _account(redis_url, frontier, site)).finished
+    return (await _account(redis_url, frontier)).finished
 
 
-async def check_ledger(redis_url: str, frontier: Frontier, number: int, *, site: str = SITE) -> None:
+async def check_ledger(redis_url: str, frontier: Frontier, number: int) -> None:
     """Asks the ledger whether all pages were finished.
 
     Raises:
         HeadroomError: They weren't, or the ledger doesn't reconcile with a recount.
     """
-    account = await _account(redis_url, frontier, site)
+    account = await _account(redis_url, frontier)
     if account.finished != number or account.difference:
         raise HeadroomError(f"expected {number} finished seeds: {account.as_dict()}")
 
@@ -100,9 +99,9 @@ def mongo_items(settings: Mapping[str, str]) -> Iterator[dict[str, object]]:
             yield item(message)
 
 
-async def _account(redis_url: str, frontier: Frontier, site: str = SITE) -> Account:
+async def _account(redis_url: str, frontier: Frontier) -> Account:
     async with Operator.connect({"REDIS_URL": redis_url}) as operator:
-        return (await operator.ledger(PLAN))[PLAN, site][frontier]
+        return (await operator.ledger(PLAN))[PLAN, SITE][frontier]
 
 
 def words(python: str, spider: str, settings: Mapping[str, object], profile: Path | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""nginx, and a Redis that seems far away. Both run on the servers' core."""
+"""nginx, which runs on the servers' core."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import http.client
 import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from crawler.base.errors import UnavailableError
 from testbed.servers.process import Server, answers_http, free_port
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PACKAGE = "nginx-light"
 INSTALL_SECONDS = 300.0
@@ -110,25 +111,6 @@ class Served:
         text = self._connection.getresponse().read().decode()
         self._looks += 1
         return int(text.splitlines()[2].split()[2]) - self._looks - self._before
-
-
-class Delay(Server):
-    """A proxy in front of a loopback port that delays what passes, each way, and holds nothing else up.
-
-    Args:
-        folder: Its log goes to a folder `delay` in it.
-        port: Where it leads.
-        one_way_ms: Delay of each direction.
-    """
-
-    def __init__(self, folder: Path, port: int, one_way_ms: float) -> None:
-        self.port = free_port()
-        script = Path(__file__).with_name("delay.py")
-        command = [sys.executable, str(script), str(self.port), str(port), str(one_way_ms)]
-        super().__init__("delay", command, folder / "delay")
-
-    def _answers(self) -> bool:
-        return "ready" in self.log.read_text(errors="replace")
 
 
 def _program() -> str:

@@ -60,7 +60,7 @@ _NAMED_OFFSET = re.compile(
 _OFFSET_BEHIND = re.compile(
     r"\s*(?:Uhr|h|น\.?)?\s*[(\[]?(?P<sign>[+\-])(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?(?!\.?\d)", re.IGNORECASE
 )
-_SIGNED_OFFSET = re.compile(r"(?<=\d)\s?[+\-]\d{2}:?\d{2}(?![\d:]|\.\d)")
+_SIGNED_OFFSET = re.compile(r"(?:(?<=\d)|(?<=[AaPp][Mm]))\s?[+\-]\d{2}:?\d{2}(?![\d:]|\.\d)")
 _ZONE_BEHIND = re.compile(r"[\s,.)]*(?:Uhr|น|hrs?|h)?[\s,.]*[(\[]?\s?(?P<name>[A-ZА-Я]{1,5}|z)\b")
 _CJK_ZONE = re.compile(any_of(filter(is_cjk, ZONES)))
 # `X时间` tells the time in X, or when X was done.
