@@ -12,13 +12,13 @@ from crawler.extract import shape
 from crawler.extract.comments import ReadComment, in_item
 from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.document import absolute
+from crawler.extract.readers import Reader, Scalar  # noqa: TC001 -- pydantic reads the annotations of `Fields`
 from crawler.extract.references import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawler.base.models import Fetched
-    from crawler.extract.readers import Reader, Scalar
     from crawler.sites import Site
     from crawler.sites.rule import Rule
 

@@ -65,12 +65,6 @@ def test_the_result_says_so(run):
 
 
 @pytest.mark.faults
-def test_progress_is_shown_meanwhile(run):
-    assert "first item: " in run.output
-    assert re.search(r"search pages (\d\d) of \1; content pages ", run.output)
-
-
-@pytest.mark.faults
 def test_what_it_says_to_try_next_works(run):
     *tries, again = run.commands("Try next")
     assert again == "make demo ARGS=--keep"
@@ -118,18 +112,6 @@ class TestOutputFolder:
         with pytest.raises(HeadroomError, match="holds files that are not the demo's"), output_folder():
             pass
         assert [path.name for path in folder.iterdir()] == ["letter"]
-
-    def test_a_second_demo_finds_it_taken(self):
-        with output_folder(), pytest.raises(HeadroomError, match="another demo is running in"), output_folder():
-            pass
-
-    def test_only_the_demos_own_parts_are_emptied(self, folder):
-        with output_folder():
-            (folder / "items").mkdir()
-            (folder / "items/old.jsonl").touch()
-            (folder / "notes").touch()
-        with output_folder():
-            assert {path.name for path in folder.iterdir()} == {MARK, "notes"}
 
     def test_a_link_is_not_followed(self, folder, tmp_path):
         (tmp_path / "precious").mkdir()

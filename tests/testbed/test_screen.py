@@ -54,25 +54,11 @@ def test_a_terminal_shows_bars_below_the_notes(shown):
         assert part in text
 
 
-def test_elsewhere_a_line_comes_every_two_seconds(shown):
-    def steps(screen):
-        for items in (7, 8):
-            screen.progress(NAV, CONTENT, f"{items} items")
-
-    (line,) = shown(steps).splitlines()
-    assert line.partition(" s  ")[2] == "search pages 40 of 66; content pages 5 of 1,205; 7 items"
-
-
 def test_the_result_says_it_all(shown):
     text = shown(lambda screen: screen.result(RESULT, None))
     parts = ("66 search pages, 1,205 content pages; 265 results", "robots 3", "files 1, mongo 1", "15.0 s")
     for part in (*parts, *CLAIMS, "no kafka  Kafka: not on PATH: Java (java)"):
         assert part in text
-
-
-def test_a_result_with_problems_claims_nothing(shown):
-    text = shown(lambda screen: screen.result(RESULT | {"problems": ["mongo: 1 items are missing"]}, None))
-    assert not [claim for claim in CLAIMS if claim in text]
 
 
 @pytest.mark.parametrize("named", [{}, NAMED], ids=["own", "named"])

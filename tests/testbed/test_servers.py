@@ -1,11 +1,8 @@
-import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
-import psutil
 import pytest
 import redis
 from kafka import KafkaConsumer, KafkaProducer
@@ -57,47 +54,12 @@ def test_a_process_and_its_children_end_with_their_starter(number, tmp_path):
     until(lambda: all(map(has_ended, pids)), "the end of both")
 
 
-def test_a_process_outlives_the_thread_that_started_it(tmp_path):
-    with Process("sleeper", ["sleep", "600"], tmp_path) as process:
-        process.stop()
-        thread = threading.Thread(target=process.start)
-        thread.start()
-        thread.join()
-        with pytest.raises(UnavailableError, match=r"sleeper still runs after 0.1 s"):
-            process.wait(0.1)
-
-
 def test_a_stubborn_process_is_killed_when_its_time_is_up(tmp_path):
     code = "import signal; signal.signal(15, signal.SIG_IGN); print(1, flush=True); signal.pause()"
     with Process("stubborn", [sys.executable, "-c", code], tmp_path) as process:
         wait_for_line(process)
         assert process.stop(timeout_s=0.1) == -signal.SIGKILL
         assert not process.running
-
-
-def test_a_process_has_its_commands_pid_status_environment_and_directory(tmp_path):
-    script = "import os; print(os.getpid(), os.environ['COLOUR'], os.getcwd(), os.read(0, 1)); raise SystemExit(3)"
-    options = {"environment": {"COLOUR": "red"}, "directory": tmp_path}
-    process = Process("speaker", [sys.executable, "-c", script], tmp_path, **options)
-    process.start()
-    assert process.wait(10) == 3
-    assert process.log.read_text() == f"{process.pid} red {tmp_path} b''\n"
-
-
-def test_a_process_has_no_child_of_ours(tmp_path):
-    with Process("sleeper", ["sh", "-c", "echo up; exec sleep 600"], tmp_path) as process:
-        wait_for_line(process)
-        assert psutil.Process(process.pid).children() == []
-
-
-def test_a_process_that_was_not_started_has_nothing_to_end(tmp_path):
-    process = Process("never", ["true"], tmp_path)
-    process.kill()
-    assert process.stop() is None
-    assert not process.running
-    assert process.pid == 0
-    with pytest.raises(UnavailableError, match="never isn't started"):
-        process.wait(1)
 
 
 class Silent(Server):
@@ -110,13 +72,6 @@ class Silent(Server):
 def test_a_server_that_ends_at_start_is_an_error_with_its_last_log_line(tmp_path):
     with pytest.raises(UnavailableError, match=r"oven ended at start; last of .*oven.log: no gas$"):
         Silent("oven", ["sh", "-c", "echo no gas; exit 1"], tmp_path).start()
-
-
-def test_a_server_that_never_answers_is_ended(tmp_path):
-    server = Silent("mute", ["sleep", "600"], tmp_path)
-    with pytest.raises(UnavailableError, match=r"mute is silent after 0.2 s"):
-        server.start()
-    assert not server.running
 
 
 def test_ports_are_no_ephemeral_ones():
@@ -146,12 +101,6 @@ def test_redis_keeps_what_it_acknowledged_over_a_kill(tmp_path):
         server.restart()
         assert client.get("seed") == b"1"
         assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
-
-
-def test_redis_comes_from_the_wheel_where_the_path_has_none(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", os.devnull)
-    with Redis(tmp_path) as server, redis.Redis(port=server.port) as client:
-        assert client.info("server")["valkey_version"]
 
 
 @pytest.mark.faults  # which rely on it
@@ -184,23 +133,6 @@ def test_kafka_keeps_what_it_acknowledged_over_a_kill(kafka_server, topic_prefix
     consumer = KafkaConsumer(f"{topic_prefix}pages", bootstrap_servers=kafka_server.bootstrap, **options)
     assert [next(consumer).value for _ in range(3)] == [b"1", b"2", b"3"]
     consumer.close()
-
-
-@pytest.mark.parametrize(
-    ("programs", "message"),
-    [
-        ([], r"Kafka: not on PATH: Java \(java\) and Maven \(mvn\)"),
-        (["mvn"], r"Kafka: not on PATH: Java \(java\)$"),
-        (["java"], r"Kafka: not on PATH: Maven \(mvn\)"),
-    ],
-)
-def test_kafka_names_what_is_missing(programs, message, tmp_path, monkeypatch):
-    for program in programs:
-        (tmp_path / program).symlink_to("/bin/true")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with pytest.raises(UnavailableError, match=message):
-        kafka.Kafka(tmp_path)
 
 
 def test_a_failed_download_leaves_no_half_broker(tmp_path, monkeypatch):

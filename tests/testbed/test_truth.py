@@ -8,7 +8,7 @@ import pytest
 
 from crawler.sites import load
 from testbed.applications import Remark, TruePage
-from testbed.truth.compare import compare, f1, words
+from testbed.truth.compare import compare, words
 from testbed.truth.marks import short_with_file, short_without_selectors
 from testbed.truth.run import SITES, write_sites
 
@@ -44,14 +44,6 @@ def test_words_are_letters_and_digits_and_each_chinese_sign_is_one():
     assert words("洪水洪水2024年bulletin") == {"洪": 2, "水": 2, "2024": 1, "年": 1, "bulletin": 1}
 
 
-def test_f1_counts_what_is_missing_and_what_is_too_much():
-    assert f1("a b c", "c b a") == 1
-    assert f1("a a", "a b") == pytest.approx(0.5)
-    assert f1("x", "y") == 0
-    assert f1("", "") == 1
-    assert f1("", "y") == 0
-
-
 def test_what_is_all_true_falls_short_of_nothing():
     assert short(ITEM) == ""
     assert short_without_selectors(compare([ITEM], [PAGE])) == []
@@ -83,10 +75,6 @@ def test_a_page_under_two_addresses_is_one_page():
 
 def test_an_author_whom_the_page_does_not_name_is_wrong():
     assert "author exact on 0 of 0 pages, wrong on 1" in short(ITEM, page=PAGE._replace(author=""))
-
-
-def test_a_page_that_shows_minutes_has_no_seconds():
-    assert short(ITEM | {"published": "2024-01-02T03:04:00Z"}, page=PAGE._replace(is_to_minute=True)) == ""
 
 
 def test_without_selectors_little_may_be_wrong():
