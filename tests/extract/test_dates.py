@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import yaml
 
-from crawler.extract.dates import Day, names, to_utc, words
+from crawler.extract.dates import Day, cldr_names, to_utc, vocabulary
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 TABLE = yaml.safe_load(Path(__file__).with_name("dates.yaml").read_text(encoding="utf-8"))
@@ -143,10 +143,9 @@ def test_anything_else_is_no_date(written):
     assert to_utc(written, SHANGHAI) is None
 
 
-_TABLES = (
-    names.MONTHS, names.PERSIAN_MONTHS, names.WEEKDAYS, names.SHORT_WEEKDAYS, names.UNITS, names.COUNTED_UNITS,
-    words.HALVES, words.NEAR_DAYS, words.ZONES, words.COUNTS, words.NOW, words.RANGES, words.CLOCK, words.PART,
-)  # fmt: skip
+_NAMES = "MONTHS PERSIAN_MONTHS WEEKDAYS SHORT_WEEKDAYS UNITS COUNTED_UNITS".split()
+_WORDS = "HALVES NEAR_DAYS ZONES COUNTS NOW RANGES CLOCK PART".split()
+_TABLES = [*(getattr(cldr_names, name) for name in _NAMES), *(getattr(vocabulary, name) for name in _WORDS)]
 # Small letters, each with what is taken for it where case is ignored.
 _ALIKE = {"i": "\u0131", "s": "\u017f", "k": "\u212a", "в": "\u1c80", "д": "\u1c81", "о": "\u1c82", "с": "\u1c83"}
 
@@ -220,7 +219,7 @@ def test_a_day_alone_is_one_only_where_no_time_is_told(written, kind):
     assert type(to_utc(written, ZoneInfo("UTC"))) is kind
 
 
-@pytest.mark.parametrize("between", sorted(words.RANGES))
+@pytest.mark.parametrize("between", sorted(vocabulary.RANGES))
 def test_a_range_of_days_is_no_date_whichever_word_it_has(between):
     for form in ("3 {} 5 November 2026", "3 Nov {} 5 Dec 2026", "3 November 2026 {} 5 December", "3.11. {} 5.11.2026"):
         written = form.format(between.replace("_", " "))

@@ -7,16 +7,16 @@ from calendar import monthrange
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.extract.dates import words
+from crawler.extract.dates import vocabulary
 from crawler.extract.dates.calendars import MONTHS_A_YEAR
-from crawler.extract.dates.evidence import UnclearDateError
+from crawler.extract.dates.cldr_names import COUNTED_UNITS, LENGTHS, UNITS
+from crawler.extract.dates.context import UnclearDateError
 from crawler.extract.dates.labels import LABELS, says_only
-from crawler.extract.dates.names import COUNTED_UNITS, LENGTHS, UNITS
-from crawler.extract.dates.words import any_of, spelt, words_in
+from crawler.extract.dates.vocabulary import any_of, spelt, words_in
 
 if TYPE_CHECKING:
     from crawler.base.item import TimeUnit
-    from crawler.extract.dates.evidence import Evidence
+    from crawler.extract.dates.context import DateContext
 
 _MONTHS = {"month": 1, "year": MONTHS_A_YEAR}
 _SHORT_UNITS: dict[str, TimeUnit] = {
@@ -24,23 +24,25 @@ _SHORT_UNITS: dict[str, TimeUnit] = {
 }  # fmt: skip
 
 _BEFORE, _BEHIND = r"(?<![a-z\u00c0-\u04ff\u0600-\u06ff])", r"(?![a-z\u00c0-\u04ff\u0600-\u06ff])"  # no letter
-_since, _ago, _and = any_of(words.SINCE), any_of(words.AGO), any_of(words.AND)
-_one = rf"(?P<count>\d{{1,3}}|{any_of(words.COUNTS)})\s*(?P<unit>{any_of(UNITS)}){_BEHIND}"
+_since, _ago, _and = any_of(vocabulary.SINCE), any_of(vocabulary.AGO), any_of(vocabulary.AND)
+_one = rf"(?P<count>\d{{1,3}}|{any_of(vocabulary.COUNTS)})\s*(?P<unit>{any_of(UNITS)}){_BEHIND}"
 _COUNTED = re.compile(_one)
 _unnamed = re.sub(r"\?P<\w+>", "?:", _one)
 _several = rf"(?P<counted>{_unnamed}(?:[\s,]*(?:{_and}\s*)?{_unnamed}){{0,5}})"
 _FORMS = (
     re.compile(rf"(?<![\d.,/\u2044:\-]){_BEFORE}{_several}\s*{_ago}{_BEHIND}"),
-    re.compile(rf"{_BEFORE}{_since}\s+(?:{any_of(words.ABOUT)}\s+)?(?<![\d.,/\u2044:\-]){_several}"),
+    re.compile(rf"{_BEFORE}{_since}\s+(?:{any_of(vocabulary.ABOUT)}\s+)?(?<![\d.,/\u2044:\-]){_several}"),
 )
 _MARK = re.compile(f"{_since}|{_ago}")
-_unit_alone = rf"(?P<unit>{any_of(COUNTED_UNITS)})"
-_UNIT_ALONE = re.compile(rf"(?:\w+:\s*)?(?:{_unit_alone}\s+{_ago}|{_since}\s+{_unit_alone.replace('unit', 'since')})")
+_alone = any_of(COUNTED_UNITS)
+_UNIT_ALONE = re.compile(rf"(?:\w+:\s*)?(?:(?P<before>{_alone})\s+{_ago}|{_since}\s+(?P<behind>{_alone}))")
 # Beside what was counted, a number with at most a word between: `1 lustrum, 3 days ago`, `3 to 5 days ago`.
-_NUMBER_BEFORE = re.compile(rf"(?<![#\d])\d+[\s,\-\u2013\u2014~+&/\u2044]*(?:{words.WORD}[\s,.\-\u2013\u2014~]*)?$")
+_NUMBER_BEFORE = re.compile(
+    rf"(?<![#\d])\d+[\s,\-\u2013\u2014~+&/\u2044]*(?:{vocabulary.WORD}[\s,.\-\u2013\u2014~]*)?$"
+)
 _NUMBER_BEHIND = re.compile(rf"[^\S\n]*(?:[,+&/\u2044]\s*)?(?:{_and}\s*)?\d")
-_WORD_BEFORE = re.compile(rf"({words.WORD})\s*$")
-_HALF_AN_HOUR = re.compile(rf"(?P<label>[^\d半]{{0,20}}?){_BEFORE}{any_of(words.HALF_AN_HOUR_AGO)}")
+_WORD_BEFORE = re.compile(rf"({vocabulary.WORD})\s*$")
+_HALF_AN_HOUR = re.compile(rf"(?P<label>[^\d半]{{0,20}}?){_BEFORE}{any_of(vocabulary.HALF_AN_HOUR_AGO)}")
 _BRIEFLY = re.compile(
     rf"(?P<label>\D{{0,20}}?)(?<![\w.,-])(?P<count>\d{{1,3}})(?P<unit>{any_of(_SHORT_UNITS)})(?P<ago> ago)?"
 )
@@ -58,48 +60,50 @@ class TimeAgo(NamedTuple):
     unit: TimeUnit
 
 
-def time_ago(text: str, evidence: Evidence) -> TimeAgo | None:
+def time_ago(text: str, context: DateContext) -> TimeAgo | None:
     """Returns the moment of a text in small letters that says how long ago it was; None if it doesn't.
 
     Raises:
         UnclearDateError: The length can't be told for sure.
     """
-    if text.strip(" .!") in words.NOW:
-        return TimeAgo(evidence.now, "minute")
-    if (match := _HALF_AN_HOUR.fullmatch(text)) and says_only(match["label"], LABELS | words.ABOUT, evidence.primary):
-        return TimeAgo(evidence.now - timedelta(minutes=30), "minute")
-    return _briefly(text, evidence) or _counted(text, evidence)
+    if text.strip(" .!") in vocabulary.NOW:
+        return TimeAgo(context.now, "minute")
+    if (match := _HALF_AN_HOUR.fullmatch(text)) and says_only(
+        match["label"], LABELS | vocabulary.ABOUT, context.primary
+    ):
+        return TimeAgo(context.now - timedelta(minutes=30), "minute")
+    return _briefly(text, context) or _counted(text, context)
 
 
-def _briefly(text: str, evidence: Evidence) -> TimeAgo | None:
+def _briefly(text: str, context: DateContext) -> TimeAgo | None:
     """Reads English short forms such as `5h` and `3d ago`, with at most a label before."""
     match = _BRIEFLY.fullmatch(text)
-    if not match or not says_only(match["label"], LABELS | words.ABOUT, evidence.primary):
+    if not match or not says_only(match["label"], LABELS | vocabulary.ABOUT, context.primary):
         return None
-    if not match["ago"] and (evidence.primary != "en" or match["unit"] == "s" or match["label"]):
+    if not match["ago"] and (context.primary != "en" or match["unit"] == "s" or match["label"]):
         return None
-    return _before(evidence.now, [(int(match["count"]), _SHORT_UNITS[match["unit"]])])
+    return _before(context.now, [(int(match["count"]), _SHORT_UNITS[match["unit"]])])
 
 
-def _counted(text: str, evidence: Evidence) -> TimeAgo | None:
-    if not _MARK.search(text) or not words.PART.isdisjoint(words_in(text)):
+def _counted(text: str, context: DateContext) -> TimeAgo | None:
+    if not _MARK.search(text) or not vocabulary.PART.isdisjoint(words_in(text)):
         return None
     spans = {match.span("counted"): match for form in _FORMS for match in form.finditer(text)}
     if not spans:
         alone = _UNIT_ALONE.fullmatch(text)
-        return _before(evidence.now, [COUNTED_UNITS[spelt(alone["unit"] or alone["since"])]]) if alone else None
+        return _before(context.now, [COUNTED_UNITS[spelt(alone["before"] or alone["behind"])]]) if alone else None
     match = next(iter(spans.values()))
-    if len(spans) > 1 or not _is_whole(match, evidence):
+    if len(spans) > 1 or not _is_whole(match, context):
         return None
     counted = _COUNTED.finditer(match["counted"])
-    return _before(evidence.now, [(_count(part["count"]), UNITS[spelt(part["unit"])]) for part in counted])
+    return _before(context.now, [(_count(part["count"]), UNITS[spelt(part["unit"])]) for part in counted])
 
 
 def _count(written: str) -> int:
-    return int(written) if written.isdecimal() else words.COUNTS[spelt(written)]
+    return int(written) if written.isdecimal() else vocabulary.COUNTS[spelt(written)]
 
 
-def _is_whole(match: re.Match[str], evidence: Evidence) -> bool:
+def _is_whole(match: re.Match[str], context: DateContext) -> bool:
     """Returns whether nothing beside a match of `_FORMS` could belong to what it counts."""
     if match.end() == match.end("counted"):  # a word such as "vor" stands before
         return not _NUMBER_BEHIND.match(match.string[match.end() :])
@@ -109,9 +113,9 @@ def _is_whole(match: re.Match[str], evidence: Evidence) -> bool:
     word = _WORD_BEFORE.search(before)
     if not word:
         return True
-    is_label = says_only(word[1], LABELS | words.ABOUT, evidence.primary)
-    is_number = word[1] in words.COUNTS and not (is_label and is_in_digits)  # `on` is ten in Turkish
-    if is_number or word[1] in UNITS or word[1] in words.AND:
+    is_label = says_only(word[1], LABELS | vocabulary.ABOUT, context.primary)
+    is_number = word[1] in vocabulary.COUNTS and not (is_label and is_in_digits)  # `on` is ten in Turkish
+    if is_number or word[1] in UNITS or word[1] in vocabulary.AND:
         return False  # "a year and 3 days ago"
     # A name may stand before digits, but before a number in words it could be the rest of that.
     return is_label or is_in_digits

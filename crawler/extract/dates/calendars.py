@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from crawler.extract.dates.evidence import UnclearDateError
+from crawler.extract.dates.context import UnclearDateError
 
 if TYPE_CHECKING:
-    from crawler.extract.dates.evidence import Evidence
+    from crawler.extract.dates.context import DateContext
 
 MONTHS_A_YEAR = 12
 BUDDHIST_YEARS, BUDDHIST_OFFSET = range(2500, 2600), 543
@@ -27,9 +27,9 @@ def gregorian(year: int, month: int, day: int, *, is_thai: bool, is_persian: boo
     return date(year - BUDDHIST_OFFSET if is_thai and year in BUDDHIST_YEARS else year, month, day)
 
 
-def full_year(short: int, evidence: Evidence, *, is_thai: bool) -> int:
+def full_year(short: int, context: DateContext, *, is_thai: bool) -> int:
     """Returns the last year that ends in two digits, up to the next one; of both calendars if it may be Buddhist."""
-    latest = evidence.now.year + 1
+    latest = context.now.year + 1
     year = latest - (latest - short) % 100
     return max(year, latest - (latest + BUDDHIST_OFFSET - short) % 100) if is_thai else year
 

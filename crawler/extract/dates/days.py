@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from crawler.extract.dates.calendars import MONTHS_A_YEAR, PERSIAN_YEARS, full_year, gregorian
-from crawler.extract.dates.evidence import YEAR_FIRST, Evidence, UnclearDateError
+from crawler.extract.dates.calendars import PERSIAN_YEARS, full_year, gregorian
+from crawler.extract.dates.cldr_names import MONTHS, PERSIAN_MONTHS, WEEKDAYS, month_of, weekday_of
+from crawler.extract.dates.context import YEAR_FIRST, DateContext, UnclearDateError
 from crawler.extract.dates.labels import BETWEEN, CJK_WEEKDAY, LABELS, names_any, says_only
-from crawler.extract.dates.names import MONTHS, PERSIAN_MONTHS, WEEKDAYS, month_of, weekday_of
-from crawler.extract.dates.words import CHANGED, CJK_WEEKDAYS, RANGES, WORD, WRITTEN, is_cjk
+from crawler.extract.dates.vocabulary import CHANGED, CJK_WEEKDAYS, RANGES, WORD, WRITTEN, is_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,37 +87,37 @@ class WrittenDay:
     day: date
 
 
-def days_in(text: str, evidence: Evidence) -> list[WrittenDay]:
+def days_in(text: str, context: DateContext) -> list[WrittenDay]:
     """Returns the days in a text, in their order: those with a year, and only if there are none, those without.
 
     Raises:
         ValueError: A day is none, can't be told for sure, or is one end of a range of days.
     """
     for find in (_with_year, _in_numbers, _without_year):
-        days = list(find(text, evidence))
+        days = list(find(text, context))
         if days:
             return sorted(days, key=lambda written: written.start)
     return []
 
 
-def _with_year(text: str, evidence: Evidence) -> Iterator[WrittenDay]:
+def _with_year(text: str, context: DateContext) -> Iterator[WrittenDay]:
     for form in _WITH_YEAR:
         for match in form.finditer(text):
             groups = match.groupdict()
             short = groups.get("short") or groups.get("shorter")
             name = match["month"].lower().rstrip(".")
-            is_thai = evidence.is_thai if name.isdecimal() else "\u0e00" < name < "\u0e7f"
-            year = full_year(int(short), evidence, is_thai=is_thai) if short else int(match["year"])
-            is_persian = name in PERSIAN_MONTHS or (name.isdecimal() and evidence.is_persian)
-            month = _month(name, evidence) or (PERSIAN_MONTHS.get(name) if year in PERSIAN_YEARS else None)
+            is_thai = context.is_thai if name.isdecimal() else "\u0e00" < name < "\u0e7f"
+            year = full_year(int(short), context, is_thai=is_thai) if short else int(match["year"])
+            is_persian = name in PERSIAN_MONTHS or (name.isdecimal() and context.is_persian)
+            month = _month(name, context) or (PERSIAN_MONTHS.get(name) if year in PERSIAN_YEARS else None)
             if month:
                 _refuse_range(match)
                 day = gregorian(year, month, int(match["day"]), is_thai=is_thai, is_persian=is_persian)
                 yield WrittenDay(match.start(), match.end(), day)
 
 
-def _month(written: str, evidence: Evidence) -> int | None:
-    return int(written) if written.isdecimal() else month_of(written, evidence.primary)
+def _month(written: str, context: DateContext) -> int | None:
+    return int(written) if written.isdecimal() else month_of(written, context.primary)
 
 
 def _refuse_range(match: re.Match[str]) -> None:
@@ -132,88 +132,75 @@ def is_month(name: str) -> bool:
     return name.lower() in MONTHS or name in PERSIAN_MONTHS
 
 
-def _in_numbers(text: str, evidence: Evidence) -> Iterator[WrittenDay]:
-    """Yields days such as `03/11/2026` or `3.11.26`, in the order for which there is evidence."""
+def _in_numbers(text: str, context: DateContext) -> Iterator[WrittenDay]:
+    """Yields days such as `03/11/2026` or `3.11.26`, in the order that the context decides."""
     for match in _NUMERIC.finditer(text):
         _refuse_range(match)
-        first, second, last = (int(match[name]) for name in "abc")
-        if len(match["c"]) <= 2:  # noqa: PLR2004 -- digits
-            day = _with_short_year(match, evidence)
-        else:
-            day_of_month, month = _ordered(first, second, evidence)
-            day = gregorian(last, month, day_of_month, is_thai=evidence.is_thai, is_persian=evidence.is_persian)
-        yield WrittenDay(match.start(), match.end(), day)
+        yield WrittenDay(match.start(), match.end(), _by_order(match, context))
 
 
-def _with_short_year(match: re.Match[str], evidence: Evidence) -> date:
-    """Returns the day of `3.11.26`. The year could be at the other end, too, and is if the day is a later one then."""
-    if match["mark"] == "." and _is_version(match, evidence):
-        raise UnclearDateError
-    first, second, last = (int(match[name]) for name in "abc")
-    has_two_digits = len(match["a"]) == 2  # noqa: PLR2004 -- digits
-    year_first = _possible(first, second, last, evidence) if has_two_digits else None
-    if evidence.primary in YEAR_FIRST and has_two_digits:
-        day, other = year_first, _possible(last, second, first, evidence)
-    elif evidence.day_first is None or len(match["c"]) == 1:
+def _by_order(match: re.Match[str], context: DateContext) -> date:
+    """Returns the day of three numbers; of two digits for the year, it may be the first one, too."""
+    is_short, has_two_digits = len(match["c"]) <= 2, len(match["a"]) == 2  # noqa: PLR2004 -- digits
+    year_last = [day for order in ("cba", "cab") if (day := _day_of(match, order, context))]
+    year_first = _day_of(match, "abc", context) if is_short and has_two_digits else None
+    if is_short and has_two_digits and context.primary in YEAR_FIRST:
+        day, others = year_first, year_last
+    elif context.day_first is None and (is_short or len({*year_last}) > 1):
         raise UnclearDateError
     else:
-        day_of_month, month = _ordered(first, second, evidence)
-        day, other = _possible(last, month, day_of_month, evidence), year_first
-    if day is None or (other and other.year > day.year):
+        day = year_last[0 if context.day_first else -1] if year_last else None
+        others = [year_first] if year_first else []
+        if len(match["c"]) == 1:
+            raise UnclearDateError
+    is_version = is_short and match["mark"] == "." and _is_version(match, context)
+    if day is None or is_version or (is_short and any(other.year > day.year for other in others)):
         raise UnclearDateError
     return day
 
 
-def _is_version(match: re.Match[str], evidence: Evidence) -> bool:
-    """Returns whether `3.11.26` is rather a version: in English, or behind the name of something."""
-    before = _LAST_WORD.search(match.string[: match.start()])
-    name = before[0] if before and before[0][0].isupper() else ""
-    return evidence.primary == "en" or not says_only(name, LABELS | BETWEEN, evidence.primary)
-
-
-def _possible(year: int, month: int, day: int, evidence: Evidence) -> date | None:
-    """Returns a day with a year of two digits; None if there is no such day."""
+def _day_of(match: re.Match[str], order: str, context: DateContext) -> date | None:
+    """Returns the day of numbers in an order of year, month and day; None if there is no such day."""
+    year, month, day = (int(match[name]) for name in order)
     with suppress(ValueError):
-        return date(full_year(year, evidence, is_thai=evidence.is_thai), month, day)
+        if len(match[order[0]]) <= 2:  # noqa: PLR2004 -- digits
+            return date(full_year(year, context, is_thai=context.is_thai), month, day)
+        return gregorian(year, month, day, is_thai=context.is_thai, is_persian=context.is_persian)
     return None
 
 
-def _ordered(first: int, second: int, evidence: Evidence) -> tuple[int, int]:
-    """Returns day and month."""
-    if first > MONTHS_A_YEAR or first == second:
-        return first, second
-    if second > MONTHS_A_YEAR:
-        return second, first
-    if evidence.day_first is None:
-        raise UnclearDateError
-    return (first, second) if evidence.day_first else (second, first)
+def _is_version(match: re.Match[str], context: DateContext) -> bool:
+    """Returns whether `3.11.26` is rather a version: in English, or behind the name of something."""
+    before = _LAST_WORD.search(match.string[: match.start()])
+    name = before[0] if before and before[0][0].isupper() else ""
+    return context.primary == "en" or not says_only(name, LABELS | BETWEEN, context.primary)
 
 
-def _without_year(text: str, evidence: Evidence) -> Iterator[WrittenDay]:
+def _without_year(text: str, context: DateContext) -> Iterator[WrittenDay]:
     """Yields the days of the first form that there is, each as the last one of its kind."""
     for form in _WITHOUT_YEAR:
-        named = [(match, _month(match["month"].lower().rstrip("."), evidence)) for match in form.finditer(text)]
+        named = [(match, _month(match["month"].lower().rstrip("."), context)) for match in form.finditer(text)]
         for match, month in named:
             if month:
                 _refuse_range(match)
-                yield WrittenDay(match.start(), match.end(), _last(month, int(match["day"]), evidence))
+                yield WrittenDay(match.start(), match.end(), _last(month, int(match["day"]), context))
         if any(month for _, month in named):
             return
-    numeric = (evidence.primary == "zh" and _CHINESE_MONTH_DAY.fullmatch(text)) or _NUMERIC_DAY.match(text)
+    numeric = (context.primary == "zh" and _CHINESE_MONTH_DAY.fullmatch(text)) or _NUMERIC_DAY.match(text)
     if not numeric:
         return
-    if not says_only(text[: numeric.start("a")], LABELS, evidence.primary):
+    if not says_only(text[: numeric.start("a")], LABELS, context.primary):
         raise UnclearDateError  # "page 3/4", "v1.2"
-    if evidence.primary not in YEAR_FIRST and evidence.day_first is None:
+    if context.primary not in YEAR_FIRST and context.day_first is None:
         raise UnclearDateError
-    is_day_first = evidence.primary not in YEAR_FIRST and evidence.day_first
+    is_day_first = context.primary not in YEAR_FIRST and context.day_first
     month, day = (int(numeric[name]) for name in ("ba" if is_day_first else "ab"))
-    yield WrittenDay(numeric.start("a"), numeric.end(), _last(month, day, evidence))
+    yield WrittenDay(numeric.start("a"), numeric.end(), _last(month, day, context))
 
 
-def _last(month: int, day: int, evidence: Evidence) -> date:
+def _last(month: int, day: int, context: DateContext) -> date:
     """Returns the last such day, up to a day ahead because of time zones."""
-    latest = evidence.today + AHEAD
+    latest = context.today + AHEAD
     for year in range(latest.year, latest.year - LEAP_CYCLE, -1):
         with suppress(ValueError):
             if date(year, month, day) <= latest:

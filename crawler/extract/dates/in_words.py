@@ -1,6 +1,6 @@
 """Dates in the words of twenty languages: `3 ноября 2026 г., 14:05`, `午後2:05`, `vor 3 Stunden`.
 
-What could mean two things is no date, unless there is evidence for one of them: a wrong date is worse than none.
+What could mean two things is no date, unless something decides for one of them: a wrong date is worse than none.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from crawler.extract.dates.times import with_time
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from crawler.extract.dates.context import DateContext
     from crawler.extract.dates.days import WrittenDay
-    from crawler.extract.dates.evidence import Evidence
 
 
-def read(text: str, evidence: Evidence) -> datetime | TimeAgo | None:
+def read(text: str, context: DateContext) -> datetime | TimeAgo | None:
     """Returns the moment that a text tells, with its zone; midnight if it tells a day alone.
 
     Args:
         text: At most some hundred characters.
-        evidence: Decides what could be read in several ways.
+        context: Decides what could be read in several ways.
 
     Returns:
         None if the text tells no date.
@@ -34,13 +34,13 @@ def read(text: str, evidence: Evidence) -> datetime | TimeAgo | None:
         ValueError: The text has a date that is none, or can't be told for sure.
     """
     text = in_one_notation(text)
-    days = days_in(text, evidence)
+    days = days_in(text, context)
     if days:
-        return _moment(text, days, evidence)
-    return time_ago(text.lower(), evidence) or near_day(text, evidence)
+        return _moment(text, days, context)
+    return time_ago(text.lower(), context) or near_day(text, context)
 
 
-def _moment(text: str, days: list[WrittenDay], evidence: Evidence) -> datetime:
+def _moment(text: str, days: list[WrittenDay], context: DateContext) -> datetime:
     """Returns the day on which a page was written, with the time of day and the zone that stand beside it."""
     written = day_of_writing(text, days)
     blanked, marked = text, text
@@ -50,7 +50,7 @@ def _moment(text: str, days: list[WrittenDay], evidence: Evidence) -> datetime:
         marked = f"{marked[: day.start]}0{marked[day.end :]}"  # a short month could be a weekday, too
     others = [day for day in days if day.day != written.day]
     if not others:
-        refuse_other_weekday(marked, written.day, evidence.primary)
+        refuse_other_weekday(marked, written.day, context.primary)
     start = max((day.end for day in others if day.start < written.start), default=0)
     end = min((day.start for day in others if day.start > written.start), default=len(text))
-    return with_time(blanked[start:end], written.day, (written.start - start, written.end - start), evidence)
+    return with_time(blanked[start:end], written.day, (written.start - start, written.end - start), context)

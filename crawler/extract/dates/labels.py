@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from crawler.extract.dates.names import weekday_of
-from crawler.extract.dates.words import (
+from crawler.extract.dates.cldr_names import weekday_of
+from crawler.extract.dates.vocabulary import (
     ABOUT,
     BESIDE,
     CHANGED,

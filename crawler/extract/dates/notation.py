@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from crawler.extract.dates.names import MONTHS, WEEKDAYS
-from crawler.extract.dates.words import HALVES, NEAR_DAYS, NOW, any_of, normal
+from crawler.extract.dates.cldr_names import MONTHS, WEEKDAYS
+from crawler.extract.dates.vocabulary import HALVES, NEAR_DAYS, NOW, any_of, normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

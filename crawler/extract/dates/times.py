@@ -6,10 +6,10 @@ import re
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
-from crawler.extract.dates.evidence import Evidence, UnclearDateError
-from crawler.extract.dates.labels import BETWEEN, CJK_LABEL, CJK_WEEKDAY, LABELS, says_only
-from crawler.extract.dates.names import UNITS
-from crawler.extract.dates.words import (
+from crawler.extract.dates.cldr_names import UNITS
+from crawler.extract.dates.context import DateContext, UnclearDateError
+from crawler.extract.dates.labels import BETWEEN, CJK_LABEL, LABELS, says_only
+from crawler.extract.dates.vocabulary import (
     AGO,
     AND,
     CHANGED,
@@ -52,7 +52,6 @@ _WORD_BEFORE = re.compile(rf"({WORD})\s*$")
 _WORD_AND_COLON = re.compile(rf"{WORD}\.?\s*:?\s*$")
 _WORD_BEHIND = re.compile(rf"\s*({WORD})")
 _NO_HALF_BEFORE = frozenset({"am", "sa", "ch", "a.m", "م", "ص"})  # "on", Saturday and the like, if they stand before
-_CJK_BEFORE = re.compile(rf"[{_CJK}]+\s?$")
 _CAPITALS = re.compile(r"\b[A-Z]{2,5}\b")
 _NAMED_OFFSET = re.compile(
     r"(?:GMT|UTC)\s?(?P<sign>[+\-])(?:\s(?=[\d:]+\s*(?:[)\]]|$)))?(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?(?!\d)"
@@ -80,9 +79,6 @@ _ELSEWHERE = re.compile(
     r"hora (?:local|de )|heure (?:locale|de )|ora locale|[A-Z][a-z]+ (?:[A-Z][a-z]+ )?[Tt]ime\b)"
 )
 _part = any_of(PART)
-_PART_BEFORE = re.compile(
-    rf"(?<![^\W\d_]){_part}(?:\s+(?:nach|vor|past|to|of|after|till|over|voor))?\s*$|\d\s?(?:[\u2013\u2014~]|to|bis|[-])\s?$"
-)
 _minutes = any_of(name for name, unit in UNITS.items() if unit in ("second", "minute") and not is_cjk(name))
 _PART_BEHIND = re.compile(rf"\s*(?:(?:uhr\s+)?(?:{any_of(AND)}\s+)?{_part}|{any_of(AGO)}|{_minutes})(?![^\W\d_])")
 _clock = any_of(CLOCK)
@@ -94,14 +90,14 @@ _HINT_OF_TIME = re.compile(
 )
 
 
-def with_time(text: str, day: date, day_at: tuple[int, int], evidence: Evidence) -> datetime:
+def with_time(text: str, day: date, day_at: tuple[int, int], context: DateContext) -> datetime:
     """Returns a day at the time in a text in which the day itself is blank, at its beginning if the text has none.
 
     Args:
         text: What stands around the day.
         day: The day.
         day_at: Where in the text it starts and ends.
-        evidence: Of zones with the same name.
+        context: Of zones with the same name.
 
     Raises:
         UnclearDateError: The text has a time that can't be told for sure.
@@ -115,13 +111,13 @@ def with_time(text: str, day: date, day_at: tuple[int, int], evidence: Evidence)
         match for match in _DOTTED_TIME.finditer(text) if match["sure"] or match.start() >= day_at[1]
     ]
     if not times:
-        _refuse_hint_of_time(text, day_at, evidence)
-        return datetime(day.year, day.month, day.day, tzinfo=evidence.zone)
+        _refuse_hint_of_time(text, day_at, context)
+        return datetime(day.year, day.month, day.day, tzinfo=context.zone)
     moments = {_time_of(match, text) for match in times}
-    if len(moments) > 1 or not any(_is_beside(match, without_offset, day_at, evidence) for match in times):
+    if len(moments) > 1 or not any(_is_beside(match, without_offset, day_at, context) for match in times):
         raise UnclearDateError
     naive = datetime(day.year, day.month, day.day) + moments.pop()  # noqa: DTZ001 -- its zone comes next
-    return naive.replace(tzinfo=_zone(text, times[-1], day_at[1], naive, evidence))
+    return naive.replace(tzinfo=_zone(text, times[-1], day_at[1], naive, context))
 
 
 def has_time(text: str) -> bool:
@@ -133,19 +129,19 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
-def _is_beside(match: re.Match[str], text: str, day_at: tuple[int, int], evidence: Evidence) -> bool:
+def _is_beside(match: re.Match[str], text: str, day_at: tuple[int, int], context: DateContext) -> bool:
     """Returns whether but words of times, zones and weekdays stand between the day and a time, or the name of one."""
     if match.start() >= day_at[1]:
         gap = text[day_at[1] : match.start()]
     else:
         label = _WORD_AND_COLON.search(text[: match.start()])
-        if label and not says_only(label[0], LABELS, evidence.primary):
+        if label and not says_only(label[0], LABELS, context.primary):
             return False  # `Video 12:34`
         gap = _CAPITALS.sub("", text[match.end() : day_at[0]])  # a zone, most likely
-    return not re.search(r"\d", gap) and says_only(gap, BETWEEN, evidence.primary)
+    return not re.search(r"\d", gap) and says_only(gap, BETWEEN, context.primary)
 
 
-def _refuse_hint_of_time(text: str, day_at: tuple[int, int], evidence: Evidence) -> None:
+def _refuse_hint_of_time(text: str, day_at: tuple[int, int], context: DateContext) -> None:
     """Raises an error if a text without a time that could be read seems to have one, such as `noon`.
 
     Raises:
@@ -155,7 +151,7 @@ def _refuse_hint_of_time(text: str, day_at: tuple[int, int], evidence: Evidence)
     halves = (
         word
         for word in re.finditer(WORD, lower)
-        if word[0] in HALVES and word[0] not in _NO_HALF_BEFORE and _is_beside(word, text, day_at, evidence)
+        if word[0] in HALVES and word[0] not in _NO_HALF_BEFORE and _is_beside(word, text, day_at, context)
     )
     if _HINT_OF_TIME.search(lower) or any(halves):
         raise UnclearDateError
@@ -165,16 +161,12 @@ def _time_of(match: re.Match[str], text: str) -> timedelta:
     groups = match.groupdict()
     minute = "30" if groups.get("thirty") else groups["minute"] or groups.get("minute_h") or groups.get("minute_cjk")
     second = groups["second"] or groups.get("second_cjk")
-    before, behind = text[: match.start()], text[match.end() :]
-    if _PART_BEFORE.search(before.lower()) or _PART_BEHIND.match(behind.lower()):
-        raise UnclearDateError  # "half past 2:00", "halb 3 Uhr", "3h ago", "from 2 to 4 pm"
-    half = _half(match, text)
-    unknown = None if half else _CJK_BEFORE.search(CJK_WEEKDAY.sub(" ", before))
-    if unknown and CJK_LABEL.sub("", unknown[0]) and int(match["hour"]) <= NOON:
-        raise UnclearDateError  # a half of the day, most likely
+    behind = text[match.end() :]
+    if _PART_BEHIND.match(behind.lower()):
+        raise UnclearDateError  # "3h ago", "2 Uhr 30 Minuten"
     if not minute and is_cjk(behind) and not CJK_LABEL.match(behind):
         raise UnclearDateError  # `3点一刻`
-    return _time_of_day(int(match["hour"]), int(minute or 0), int(second or 0), half)
+    return _time_of_day(int(match["hour"]), int(minute or 0), int(second or 0), _half(match, text))
 
 
 def _half(match: re.Match[str], text: str) -> str | None:
@@ -222,7 +214,7 @@ def _hour_of_day(hour: int, half: str | None) -> int:
     raise UnclearDateError
 
 
-def _zone(text: str, time: re.Match[str], day_end: int, naive: datetime, evidence: Evidence) -> tzinfo:
+def _zone(text: str, time: re.Match[str], day_end: int, naive: datetime, context: DateContext) -> tzinfo:
     """Returns the zone that stands behind the time or the day; the site's if there is none."""
     if named := _NAMED_OFFSET.search(text):
         return _offset(named)
@@ -238,20 +230,20 @@ def _zone(text: str, time: re.Match[str], day_end: int, naive: datetime, evidenc
         return timezone(timedelta(hours=ZONES[cjk[0]]))
     for behind in (behind_time, text[day_end:]):
         match = _ZONE_BEHIND.match(behind)
-        zone = _zone_by_name(match["name"].lower(), naive, evidence) if match else None
+        zone = _zone_by_name(match["name"].lower(), naive, context) if match else None
         if zone:
             return zone
         if match and behind is behind_time and len(match["name"]) > 1 and match["name"].lower() not in NO_ZONES:
             raise UnclearDateError  # a zone that isn't known, most likely
-    return evidence.zone
+    return context.zone
 
 
-def _zone_by_name(name: str, naive: datetime, evidence: Evidence) -> tzinfo | None:
-    if name.upper() in {naive.replace(month=month, day=1, tzinfo=evidence.zone).tzname() for month in (1, 7)}:
-        return evidence.zone
+def _zone_by_name(name: str, naive: datetime, context: DateContext) -> tzinfo | None:
+    if name.upper() in {naive.replace(month=month, day=1, tzinfo=context.zone).tzname() for month in (1, 7)}:
+        return context.zone
     if name in SEASONAL_ZONES:
         return ZoneInfo(SEASONAL_ZONES[name])
-    if name in ("est", "edt") and evidence.zone.key.startswith("Australia/"):
+    if name in ("est", "edt") and context.zone.key.startswith("Australia/"):
         raise UnclearDateError
     return timezone(timedelta(hours=ZONES[name])) if name in ZONES else None
 

@@ -1,7 +1,7 @@
 """The names of months and units that the crawler reads are those of CLDR."""
 
-from testbed import date_names
+from testbed import cldr_names
 
 
 def test_the_file_is_what_cldr_says():
-    assert date_names.FILE.read_text(encoding="utf-8") == date_names.cldr_names()
+    assert cldr_names.FILE.read_text(encoding="utf-8") == cldr_names.cldr_names()

@@ -1,6 +1,6 @@
-"""Writes `crawler/extract/dates/names.json`: what Unicode's CLDR calls months, weekdays and units of time.
+"""Writes `crawler/extract/dates/cldr_names.json`: what Unicode's CLDR calls months, weekdays and units of time.
 
-`python -m testbed.date_names` takes it from Babel. The crawler reads the file instead of Babel, whose locales would
+`python -m testbed.cldr_names` takes it from Babel. The crawler reads the file instead of Babel, whose locales would
 take 26 MB of memory and 0.2 s in each process.
 """
 
@@ -13,9 +13,9 @@ from pathlib import Path
 from babel import Locale
 from babel.localedata import load
 
-from crawler.extract.dates.words import AGO, SINCE, spelt
+from crawler.extract.dates.vocabulary import AGO, SINCE, spelt
 
-FILE = Path(__file__).parent.parent / "crawler" / "extract" / "dates" / "names.json"
+FILE = Path(__file__).parent.parent / "crawler" / "extract" / "dates" / "cldr_names.json"
 # Regions have names of their own in some languages.
 LOCALES = (
     "en de de_AT fr es es_PE pt pt_PT it nl pl ru uk tr id vi th hi ar ar_DZ ar_MA ar_SY fa cs hr sv zh zh_Hant ja ko"

@@ -1,7 +1,7 @@
 """Names of months, weekdays and units of time by Unicode's CLDR, with spellings of sites beside them.
 
-`names.json` has CLDR's, as `testbed/date_names.py` writes it: by language and kind, of months from January, of weekdays
-from Monday, of units from the second.
+`cldr_names.json` has CLDR's, as `testbed/cldr_names.py` writes it: by language and kind, of months from January, of
+weekdays from Monday, of units from the second.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.extract.dates.words import TABLES, by_word
+from crawler.extract.dates.vocabulary import TABLES, by_word
 
 if TYPE_CHECKING:
     from crawler.base.item import TimeUnit
@@ -22,7 +22,8 @@ LENGTHS: dict[TimeUnit, timedelta] = {
 }  # fmt: skip
 PERSIAN_MONTHS = {name: number for number, name in enumerate(TABLES["persian_months"].split(), start=1)}
 _OWN_PAGES = {"cs", "hr"}  # languages whose short months are words elsewhere, as in `15 Pro 2026`
-_CLDR: dict[str, dict[str, list[list[str]]]] = json.loads(Path(__file__).with_name("names.json").read_text("utf-8"))
+_FILE = Path(__file__).with_name("cldr_names.json")
+_CLDR: dict[str, dict[str, list[list[str]]]] = json.loads(_FILE.read_text("utf-8"))
 
 
 def _cldr(kind: str) -> dict[str, dict[str, int]]:

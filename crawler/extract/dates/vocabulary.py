@@ -1,4 +1,4 @@
-"""The words of dates in twenty languages, from `words.yaml`, which says what each kind is for."""
+"""The words of dates in twenty languages, from `vocabulary.yaml`, which says what each kind is for."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _words(key: str) -> frozenset[str]:
     return frozenset(TABLES[key].split())
 
 
-TABLES: dict[str, Any] = yaml.load(Path(__file__).with_name("words.yaml").read_text("utf-8"), yaml.CSafeLoader)
+TABLES: dict[str, Any] = yaml.load(Path(__file__).with_name("vocabulary.yaml").read_text("utf-8"), yaml.CSafeLoader)
 HALVES: dict[str, str] = by_word(TABLES["halves"])
 ZONES: dict[str, float] = by_word(TABLES["zones"])
 SEASONAL_ZONES: dict[str, str] = TABLES["seasonal_zones"]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Self
 
 from crawler.extract.dates import in_words
 from crawler.extract.dates.ago import TimeAgo
+from crawler.extract.dates.context import DateContext
 from crawler.extract.dates.days import refuse_other_weekday
-from crawler.extract.dates.evidence import Evidence
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -77,13 +77,13 @@ def to_utc(
     text = str(value).strip()
     if not text or len(text) > MAX_DATE_CHARACTERS:
         return None
-    evidence = Evidence(zone, language, now or datetime.now(UTC))
+    context = DateContext(zone, language, now or datetime.now(UTC))
 
     def by_pattern(text: str) -> datetime | None:
         return datetime.strptime(text, pattern) if pattern else None  # noqa: DTZ007 -- the zone is added below
 
     def by_words(text: str) -> datetime | TimeAgo | None:
-        return in_words.read(text, evidence)
+        return in_words.read(text, context)
 
     for read in (by_pattern, _by_iso, _by_number, _by_mail, by_words):
         try:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.extract.dates.words import TABLES
+from crawler.extract.dates.vocabulary import TABLES
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -26,7 +26,7 @@ class UnclearDateError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class DateContext:
     """What is known about a date beside its text.
 
     Attributes:
