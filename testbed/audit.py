@@ -12,8 +12,8 @@ from kafka import TopicPartition
 
 from crawler.frontier import recount
 from crawler.pipelines.mongo import COLLECTION
-from crawler.servers.kafka import kafka_consumer
-from crawler.servers.mongo import mongo_client
+from crawler.servers.kafka_clients import kafka_consumer
+from crawler.servers.mongo_client import mongo_client
 from testbed.forum import content, kinds
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from redis.exceptions import RedisError
 from crawler import config
 from crawler.base.errors import UnavailableError
 from crawler.base.redaction import redacted_address
-from crawler.servers.kafka import kafka_admin
-from crawler.servers.mongo import mongo_client
+from crawler.servers.kafka_clients import kafka_admin
+from crawler.servers.mongo_client import mongo_client
 from crawler.servers.redis import redis_async
 from testbed.servers import Kafka, Mongo, Redis
 

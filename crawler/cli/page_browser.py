@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from crawler.render.rendered import Rendered
     from crawler.render.renderer import Renderer
     from crawler.sites import Site
-    from crawler.sites.rendering import Rendering
+    from crawler.sites.render_rules import Rendering
 
 PLAIN_TRIED = 5  # answers of a page that are asked for once more; those that its site names first
 UNANSWERED_MAX = 10  # addresses that are shown; a page that lacks more lacks them for one reason

@@ -15,7 +15,7 @@ from crawler.cli.page_fetcher import PageFetcher
 from crawler.render.chromium import why_no_browser
 from crawler.render.wish import Wish
 from crawler.sites import Site
-from crawler.sites.results import NO_RESULTS
+from crawler.sites.result_rules import NO_RESULTS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -80,7 +80,7 @@ class Command(ActionCommand):
         from kafka.errors import KafkaError
 
         from crawler.base.item import is_site_name
-        from crawler.servers.kafka import kafka_consumer
+        from crawler.servers.kafka_clients import kafka_consumer
 
         (name,) = args
         site, is_also = name.removesuffix(ALSO), name.endswith(ALSO)

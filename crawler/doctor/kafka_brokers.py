@@ -15,7 +15,7 @@ from crawler.base.redaction import redacted_address
 from crawler.doctor.finding import Finding, advice, loss, not_tried, ok, stop, worst
 from crawler.doctor.stored_sites import stored_sites
 from crawler.pipelines.kafka import ALSO_SUFFIX, PROOF
-from crawler.servers.kafka import MESSAGE_BYTES, kafka_admin
+from crawler.servers.kafka_clients import MESSAGE_BYTES, kafka_admin
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterator, Mapping

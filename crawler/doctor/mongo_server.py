@@ -14,7 +14,7 @@ from crawler.base.errors import UnavailableError
 from crawler.base.redaction import redacted_address
 from crawler.doctor.finding import Finding, advice, loss, ok
 from crawler.pipelines.mongo import COLLECTION, INDEXES, PROOF, refusal
-from crawler.servers.mongo import mongo_client
+from crawler.servers.mongo_client import mongo_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

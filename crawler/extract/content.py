@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from crawler.base.models import Fetched
     from crawler.extract.readers import CommentRow, Reader, Scalar
     from crawler.sites import Site
-    from crawler.sites.comments import CommentRules
-    from crawler.sites.content import Content
+    from crawler.sites.comment_rules import CommentRules
+    from crawler.sites.content_rules import Content
     from crawler.sites.joined import Joined
     from crawler.sites.page_type import PageType
     from crawler.sites.pattern import Pattern

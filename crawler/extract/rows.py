@@ -16,7 +16,7 @@ from crawler.extract.content import read_extra
 from crawler.extract.declared import folded
 from crawler.extract.field_kinds import FIELD_KINDS, sureness_of
 from crawler.extract.references import has_references, is_of_markup, references_in, unescaped
-from crawler.sites.results import MAX_ROW_CHARACTERS, ROW_FIELDS
+from crawler.sites.result_rules import MAX_ROW_CHARACTERS, ROW_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from crawler.render.rendered import Rendered
     from crawler.render.renderer import Renderer
     from crawler.sites import Site
-    from crawler.sites.rendering import Rendering
+    from crawler.sites.render_rules import Rendering
     from crawler.worker.claiming.request_state import RequestState
     from crawler.worker.claiming.visits import Visit
 

@@ -110,7 +110,7 @@ class MongoItems(ItemStore):
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         from crawler.pipelines.mongo import COLLECTION  # late: the library takes a quarter of a second
-        from crawler.servers.mongo import mongo_client
+        from crawler.servers.mongo_client import mongo_client
 
         self._client = mongo_client(settings)
         self._items = self._client[config.MONGO_DATABASE.of(settings)][COLLECTION]

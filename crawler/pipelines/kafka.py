@@ -30,7 +30,13 @@ from crawler.base.seldom import Seldom
 from crawler.pipelines.cut import cut
 from crawler.pipelines.sink import Record, Sink, server_words
 from crawler.pipelines.whole_items import WholeItems
-from crawler.servers.kafka import DELIVERY_MILLISECONDS, MESSAGE_BYTES, kafka_admin, kafka_producer, kafka_security
+from crawler.servers.kafka_clients import (
+    DELIVERY_MILLISECONDS,
+    MESSAGE_BYTES,
+    kafka_admin,
+    kafka_producer,
+    kafka_security,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

@@ -20,7 +20,7 @@ from crawler.base.errors import AccessError, SinkRejectedError, UnavailableError
 from crawler.base.redaction import redacted_address
 from crawler.base.seldom import Seldom
 from crawler.pipelines.sink import Record, Sink, server_words
-from crawler.servers.mongo import mongo_client
+from crawler.servers.mongo_client import mongo_client
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

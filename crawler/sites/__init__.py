@@ -5,9 +5,9 @@ Out: a `Site`, which makes the requests of a search and holds compiled selectors
 Read first: `model.py`, the whole of a site file; then the files of its parts, each with the range of each value.
 """
 
-from crawler.sites.errors import SiteError
 from crawler.sites.loader import load, names, parse, require_name, site_of
 from crawler.sites.model import Site
 from crawler.sites.search import SearchTarget
+from crawler.sites.site_error import SiteError
 
 __all__ = ["SearchTarget", "Site", "SiteError", "load", "names", "parse", "require_name", "site_of"]

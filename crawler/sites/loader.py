@@ -10,8 +10,8 @@ from crawler.base import yamlfile
 from crawler.base.errors import InputError, existing, shown
 from crawler.base.item import is_site_name
 from crawler.sites import kinds
-from crawler.sites.errors import SiteError
 from crawler.sites.model import Site
+from crawler.sites.site_error import SiteError
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

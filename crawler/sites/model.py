@@ -17,15 +17,15 @@ from crawler.base.item import SITE_NAME
 from crawler.base.models import Politeness
 from crawler.base.urls import canonical, host
 from crawler.base.yamlfile import Part
-from crawler.sites.content import Content
-from crawler.sites.errors import SiteError
+from crawler.sites.content_rules import Content
 from crawler.sites.follow import Follow
 from crawler.sites.headers import Cookies, Headers, secrets_in
 from crawler.sites.page_type import LANGUAGES
 from crawler.sites.politeness import PolitenessField
-from crawler.sites.rendering import Render
-from crawler.sites.results import NO_RESULTS, Results
+from crawler.sites.render_rules import Render
+from crawler.sites.result_rules import NO_RESULTS, Results
 from crawler.sites.search import NO_SEARCH, Search, SearchTarget, fill_body, query_text, since_value
+from crawler.sites.site_error import SiteError
 from crawler.sites.url_template import check_no_credentials, fill_url, has_script_route
 
 if TYPE_CHECKING:

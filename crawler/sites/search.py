@@ -13,8 +13,8 @@ import orjson
 from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_validator
 
 from crawler.base.yamlfile import Part
-from crawler.sites.errors import SiteError
-from crawler.sites.paging import PLACEHOLDERS, AnyPaging
+from crawler.sites.search_paging import PLACEHOLDERS, AnyPaging
+from crawler.sites.site_error import SiteError
 from crawler.sites.url_template import check_absolute, check_template, fill_all, placeholders_in
 
 if TYPE_CHECKING:

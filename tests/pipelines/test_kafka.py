@@ -282,8 +282,8 @@ async def test_a_worker_that_may_write_one_topic_fails_the_items_of_another(guar
 
 @pytest.mark.faults  # its Kafka is killed while a process sends
 async def test_a_kill_during_sends_loses_nothing(monkeypatch, kafka_server, topic_prefix):
-    monkeypatch.setattr("crawler.servers.kafka.REQUEST_MILLISECONDS", 1_000)
-    monkeypatch.setattr("crawler.servers.kafka.DELIVERY_MILLISECONDS", 1_500)
+    monkeypatch.setattr("crawler.servers.kafka_clients.REQUEST_MILLISECONDS", 1_000)
+    monkeypatch.setattr("crawler.servers.kafka_clients.DELIVERY_MILLISECONDS", 1_500)
     outages = Outages()
     kafka = sink(kafka_server.bootstrap, topic_prefix, outages)
     delivered = await deliver_through_a_kill(kafka, outages, kafka_server, 3_000)

@@ -234,7 +234,7 @@ async def test_a_document_that_mongo_refuses_alone_stops_no_claims(
 async def test_a_kill_during_writes_loses_nothing_and_doubles_nothing(
     monkeypatch, mongo_server, mongo_database, database
 ):
-    monkeypatch.setattr("crawler.servers.mongo.SELECT_MILLISECONDS", 500)
+    monkeypatch.setattr("crawler.servers.mongo_client.SELECT_MILLISECONDS", 500)
     outages = Outages()
     mongo = sink(mongo_server.url, mongo_database, outages)
     delivered = await deliver_through_a_kill(mongo, outages, mongo_server, 2_000)
@@ -243,7 +243,7 @@ async def test_a_kill_during_writes_loses_nothing_and_doubles_nothing(
 
 
 async def test_unreachable_at_start_is_told_and_waited_for(monkeypatch, caplog):
-    monkeypatch.setattr("crawler.servers.mongo.SELECT_MILLISECONDS", 100)
+    monkeypatch.setattr("crawler.servers.mongo_client.SELECT_MILLISECONDS", 100)
     outages = Outages()
     mongo = sink(f"mongodb://user:secret@127.0.0.1:{CLOSED_PORT}", "any", outages)
     await wait_in_vain(mongo, outages, f"Mongo at mongodb://127.0.0.1:{CLOSED_PORT}")

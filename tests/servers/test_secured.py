@@ -15,8 +15,8 @@ from crawler.doctor.checks import GROUPS
 from crawler.doctor.examination import examine
 from crawler.doctor.finding import State
 from crawler.pipelines.mongo import MongoSink
-from crawler.servers.kafka import kafka_producer
-from crawler.servers.mongo import mongo_client
+from crawler.servers.kafka_clients import kafka_producer
+from crawler.servers.mongo_client import mongo_client
 
 pytestmark = [
     pytest.mark.faults,  # it needs a Kafka and a Mongo of its own
@@ -49,7 +49,7 @@ def test_kafka_takes_messages_over_tls_from_who_has_the_password(kafka):
     ],
 )
 def test_kafka_says_what_to_do_where_it_refuses(monkeypatch, kafka, change, said):
-    monkeypatch.setattr("crawler.servers.kafka.BOOTSTRAP_MILLISECONDS", 1_500)
+    monkeypatch.setattr("crawler.servers.kafka_clients.BOOTSTRAP_MILLISECONDS", 1_500)
     with pytest.raises(AccessError) as error:
         kafka_producer(kafka.settings | change)
     assert str(error.value).startswith(f"Kafka at {kafka.bootstrap}: {said}")

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from crawler.base.errors import ConfigError, UnavailableError
-from crawler.servers.kafka import kafka_admin, kafka_producer, kafka_security
+from crawler.servers.kafka_clients import kafka_admin, kafka_producer, kafka_security
 
 NOWHERE = "127.0.0.1:1"
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")  # its failed connects leave some
@@ -74,6 +74,6 @@ def refusal(settings) -> str:
 
 
 def test_a_refused_kafka_password_is_not_shown(monkeypatch, kafka_server):
-    monkeypatch.setattr("crawler.servers.kafka.BOOTSTRAP_MILLISECONDS", 200)
+    monkeypatch.setattr("crawler.servers.kafka_clients.BOOTSTRAP_MILLISECONDS", 200)
     security = {**KAFKA_TLS, "KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT", "KAFKA_SASL_USERNAME": "crawler"}
     assert "secret" not in refusal({"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap, **security})

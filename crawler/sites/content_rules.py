@@ -9,9 +9,9 @@ from pydantic import Field, ValidationInfo, create_model, field_validator, model
 
 from crawler.base.item import READ_FIELDS
 from crawler.base.yamlfile import Part
-from crawler.sites.comments import CommentRules
+from crawler.sites.comment_rules import CommentRules
 from crawler.sites.joined import Joined
-from crawler.sites.loaded import check_from, from_key, xhr_of
+from crawler.sites.loaded_json import check_from, from_key, xhr_of
 from crawler.sites.page_type import PageType, check_field_language, check_language, check_within
 from crawler.sites.pattern import Pattern, PatternField
 from crawler.sites.rule import ExtraName, Rule, given, rule_of

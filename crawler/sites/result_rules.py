@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, create_model, field_validator, model
 
 from crawler.base.item import READ_FIELDS, ReadAs
 from crawler.base.yamlfile import Part
-from crawler.sites.loaded import check_from, from_key, xhr_of
+from crawler.sites.loaded_json import check_from, from_key, xhr_of
 from crawler.sites.page_type import ResultsType, check_language, check_within, languages
 from crawler.sites.rule import ExtraName, Rule, given, rule_of
 from crawler.sites.selector import Selector, SelectorField

@@ -4,7 +4,7 @@ import pytest
 from pymongo import WriteConcern
 
 from crawler.base.errors import ConfigError
-from crawler.servers.mongo import SELECT_MILLISECONDS, mongo_client
+from crawler.servers.mongo_client import SELECT_MILLISECONDS, mongo_client
 
 
 async def test_mongo_writes_to_the_majority_unless_the_url_says_otherwise():
