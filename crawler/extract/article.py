@@ -25,7 +25,7 @@ from crawler.extract.login import is_login
 from crawler.extract.main_text import likely_places, text_of
 from crawler.extract.markdown import as_markdown, markdown_of
 from crawler.extract.properties import of_author, of_date, properties_of
-from crawler.extract.published import WrittenTimes, date_in_line, last_change, read_published
+from crawler.extract.published import WrittenTimes, date_in_line, last_change, lone_date, read_published
 from crawler.extract.weights import signs_of_type, weights
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     properties, change = properties_of(lines), last_change(evidence, places)
     refused = (title.words, *site_names_of(declared, url))
     author, author_sure = read_author(declared, lines, refused, of_author(properties), change)
-    times = WrittenTimes(lines, [*of_date(properties)], change)
+    times = WrittenTimes(lines, [*of_date(properties)], change, lone_date(evidence))
     published, published_sure = read_published(declared, times, site, _language(document), url)
     own_blocks = [page.blocks[place] for place in _without_byline(evidence, places, author or "")]
     content, own_markdown = text_of(own_blocks), markdown_of(own_blocks, html.base) if markdown else ""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from crawler.extract.dates import Day, Guess, to_utc
+from crawler.extract.dates.labels import LABELS, says_only
+from crawler.extract.dates.vocabulary import CHANGED
 from crawler.extract.declared import first_text
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 100  # of a place for a date
 MAX_ADDRESS_CHARACTERS = 500  # of a link, that may name an instant
+MAX_LONE_CHARACTERS = 40  # of a block that is a date and nothing else
 MAX_CHANGE_CHARACTERS = 200  # of a line on the last change
 MAX_DATES = 30  # places that are looked at, since to read a date in words takes 0.1 ms
 AHEAD = timedelta(days=1)  # a page of a place where it is tomorrow; a later date isn't that of a publication
@@ -60,6 +63,10 @@ _says_change = re.compile(
     r"[\s-]+(?:am\s)?(?:modif|updat|edit|chang|revis|bearbeitet|ge\u00e4ndert|aktualisiert|\d)",
     re.IGNORECASE,
 ).search
+# Before a date that says since when somebody takes part.
+_is_of_member = re.compile(
+    r"(?:registered|joined|founded|member since|registriert|mitglied seit)\W*$", re.IGNORECASE
+).search
 _named_for_time = re.compile(r"date|time|publish|posted|created", re.IGNORECASE).search
 _in_address = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/_-]|$)").search
 
@@ -72,11 +79,13 @@ class WrittenTimes:
         lines: The blocks around its title, the nearest first.
         listed: What its lists of properties say of it.
         change: Its line on its last change; empty for none.
+        lone: The only date that has a block for itself; empty for none.
     """
 
     lines: Sequence[TextBlock]
     listed: Sequence[str]
     change: str
+    lone: str
 
 
 def read_published(
@@ -91,11 +100,23 @@ def read_published(
         language: BCP 47 tag of the page; empty if it names none.
         url: Its address.
     """
-    latest = datetime.now(UTC) + AHEAD
-    for words, sure in _candidates(declared, written, url):
+    latest, changed = datetime.now(UTC) + AHEAD, first_text(declared.article.get("dateModified"))
+
+    def read(words: str) -> str | None:
         instant = to_utc(words, site.zone, language=language) if 0 < len(words) <= MAX_CHARACTERS else None
-        if instant is not None and datetime.fromisoformat(instant) <= latest:
-            return instant, _sureness(words, instant, sure, knows_zone=site.timezone != "UTC")
+        return instant if instant is not None and datetime.fromisoformat(instant) <= latest else None
+
+    for words, sure in _candidates(declared, written, url):
+        instant = read(words)
+        if instant is None:
+            continue
+        if words == changed and sure == "exact":  # it may be no more than that: what people see tells
+            seen = next(
+                filter(None, (read(seen) for seen, is_later in _in_words(written.lines) if not is_later)), instant
+            )
+            if seen[:10] < instant[:10]:
+                return seen, "guess"
+        return instant, _sureness(words, instant, sure, knows_zone=site.timezone != "UTC")
     return None, "guess"
 
 
@@ -113,6 +134,17 @@ def last_change(evidence: BlockEvidence, places: Sequence[int]) -> str:
     return lines.pop() if len(lines) == 1 else ""
 
 
+def lone_date(evidence: BlockEvidence) -> str:
+    """Returns the only date that has a block for itself, maybe with `Published`; empty for none, or several."""
+    dates = set()
+    for line in evidence.texts:
+        if len(line) <= MAX_LONE_CHARACTERS and (date := date_in_line(line)):
+            rest = line.replace(date[0], "")
+            if not any(map(str.isdigit, rest)) and says_only(rest, LABELS - CHANGED, ""):
+                dates.add(date[0])
+    return dates.pop() if len(dates) == 1 else ""
+
+
 def _candidates(declared: Declared, written: WrittenTimes, url: str) -> Iterator[tuple[str, Sureness]]:
     own = declared.article, declared.web_page
     yield from ((first_text(one.get(name)), "exact") for one in own for name in _PUBLISHED)
@@ -120,8 +152,7 @@ def _candidates(declared: Declared, written: WrittenTimes, url: str) -> Iterator
     marked = [*_marked(written.lines)][:MAX_DATES]
     yield from ((words, "exact") for words, is_later in marked if not is_later)
     yield from ((words, "exact") for words in written.listed)
-    lines = map(_line, written.lines)
-    in_words = [(found[0], _is_later(line) is not None) for line in lines if (found := date_in_line(line))][:MAX_DATES]
+    in_words = [*_in_words(written.lines)]
     yield from ((words, "guess") for words, is_later in in_words if not is_later)
     if found := _in_address(url):
         yield "-".join(found.groups()), "guess"
@@ -129,6 +160,15 @@ def _candidates(declared: Declared, written: WrittenTimes, url: str) -> Iterator
     yield from ((words, "guess") for words, is_later in (*marked, *in_words) if is_later)
     if found := date_in_line(written.change):
         yield found[0], "guess"
+    yield written.lone, "guess"
+
+
+def _in_words(lines: Sequence[TextBlock]) -> Iterator[tuple[str, bool]]:
+    """Yields the dates in the words of some lines, and whether each tells of a change."""
+    for line in map(_line, lines[:MAX_DATES]):
+        date = date_in_line(line)
+        if date and not _is_of_member(line[: date.start()]):
+            yield date[0], _is_later(line) is not None
 
 
 def _marked(lines: Sequence[TextBlock]) -> Iterator[tuple[str, bool]]:

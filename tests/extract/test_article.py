@@ -223,6 +223,23 @@ def test_a_line_by_the_title_says_by_whom_and_when():
     assert found.sureness["author"] == "guess"
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"main": f"<h1>Flood in Wulong</h1><p>Li Si</p><p>Joined: Jan 27, 2024</p><p>3 Nov 2025</p>{STORY}"},
+        {
+            "head": ld(f'{{{ARTICLE}, "datePublished": "Jan 27, 2026", "dateModified": "Jan 27, 2026"}}'),
+            "main": f"<h1>Flood in Wulong</h1><p>Published 3 Nov 2025</p><p>Updated Jan 27, 2026</p>{STORY}",
+        },
+        {"main": f"<h1>Flood in Wulong</h1>{STORY}", "after": "<div><h4>Published</h4><div>3 Nov 2025</div></div>"},
+    ],
+    ids=["no member's", "not that of the last change", "the only one that stands alone"],
+)
+def test_a_date_is_the_pages_own(page):
+    found = read(**page)
+    assert (found.published, found.sureness["published"]) == ("2025-11-03T00:00:00Z", "guess")
+
+
 def test_a_title_that_every_page_of_a_site_declares_is_not_sure():
     head = META("og:site_name", "Riverside") + META("og:title", "Riverside")
     assert read(head, main=f"<h1>Flood in Wulong</h1>{STORY}").title == "Flood in Wulong"
