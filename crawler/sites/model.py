@@ -237,11 +237,32 @@ class Site(Part):
         """Returns the requests that search for all of `words`.
 
         Where pages of results name the next one, only the first is known. A site without paging has one page.
-        A sort or a `since` that the site's search doesn't know is left out.
+
+        Args:
+            words: As for `search_target`, and so the others.
+            pages: Pages of results.
+            per_page: Results on a page.
+            sort: `newest` or `relevance`.
+            since: First day of results.
+
+        Raises:
+            SiteError: As `search_target`.
+        """
+        paging = self.search.paging
+        known_pages = pages if paging and not paging.names_next else 1
+        return [
+            self.search_target(words, page=page, per_page=per_page, sort=sort, since=since)
+            for page in range(1, known_pages + 1)
+        ]
+
+    def search_target(
+        self, words: Sequence[str], *, page: int, per_page: int, sort: str, since: date | None = None
+    ) -> SearchTarget:
+        """Returns the request for one page of a search. A sort or a `since` that the search doesn't know is left out.
 
         Args:
             words: At least one; joined by the site's `join`.
-            pages: Pages of results.
+            page: Number of the page, from 1.
             per_page: Results on a page; at most the site's `max_per_page` are asked for.
             sort: `newest` or `relevance`.
             since: First day of results; None for all.
@@ -250,28 +271,24 @@ class Site(Part):
             SiteError: The site can't be searched or has no base, its encoding can't write a word, or the URL gets too
                 long.
         """
-        values, per_page = self._search_values(words, per_page, sort, since)
-        paging = self.search.paging
-        pages_from_start = pages if paging and not paging.names_next else 1
-        return [self._target(values, per_page, page) for page in range(1, pages_from_start + 1)]
-
-    def search_target(
-        self, words: Sequence[str], *, page: int, per_page: int, sort: str, since: date | None = None
-    ) -> SearchTarget:
-        """Returns one of the requests that `search_targets` returns, at the cost of one whatever its number.
-
-        Args:
-            words: As there.
-            page: Number of the page, from 1.
-            per_page: As there.
-            sort: As there.
-            since: As there.
-
-        Raises:
-            SiteError: As `search_targets`.
-        """
-        values, per_page = self._search_values(words, per_page, sort, since)
-        return self._target(values, per_page, page)
+        if not self.searchable:
+            raise SiteError(f"site {self.name} can't be searched: its pages are only offered")
+        search, per_page = self.search, min(per_page, self.search.max_per_page)
+        values: dict[str, str | int] = {
+            "base": self._place(),
+            "query": query_text(words, search, self.name),
+            "per_page": per_page,
+            "sort": dict(search.sort).get(sort, ""),  # type: ignore[call-overload]  # a plan's sort is any string here
+            "since": since_value(since, search, self.zone),
+        }
+        if search.paging:
+            values[search.paging.kind] = search.paging.position(page, per_page)
+        body = fill_body(search, values)
+        try:
+            url = canonical(fill_url(search.url, values, search.encoding), routes=self.has_routes("nav"))
+        except UrlError as error:
+            raise SiteError(f"site {self.name}: {error}") from None
+        return SearchTarget(url, "POST" if body else "GET", body, page)
 
     def next_page(self, seed: Seed) -> Seed | None:
         """Returns the search page after a seed's; None where only that page itself can name it.
@@ -290,23 +307,6 @@ class Site(Part):
             seed.keywords, page=seed.page + 1, per_page=seed.per_page, sort=seed.sort, since=since
         )
         return seed.followed_by(url=target.url, method=target.method, body=target.body)
-
-    def _search_values(
-        self, words: Sequence[str], per_page: int, sort: str, since: date | None
-    ) -> tuple[dict[str, str | int], int]:
-        """Returns the values of the search's placeholders, without its paging's, and how many results a page has."""
-        if not self.searchable:
-            raise SiteError(f"site {self.name} can't be searched: its pages are only offered")
-        search = self.search
-        per_page = min(per_page, search.max_per_page)
-        values: dict[str, str | int] = {
-            "base": self._place(),
-            "query": query_text(words, search, self.name),
-            "per_page": per_page,
-            "sort": dict(search.sort).get(sort, ""),  # type: ignore[call-overload]  # a plan's sort is any string here
-            "since": since_value(since, search, self.zone),
-        }
-        return values, per_page
 
     def link(self, value: str) -> str:
         """Returns the URL that `results.link` makes of a value that a page of results has."""
@@ -447,18 +447,6 @@ class Site(Part):
         if self.needs_base:
             raise SiteError(f"site {self.name} needs a base: {{use: {self.name}, name: ..., base: https://...}}")
         return self.base
-
-    def _target(self, values: dict[str, str | int], per_page: int, page: int) -> SearchTarget:
-        paging = self.search.paging
-        if paging:
-            values = {**values, paging.kind: paging.position(page, per_page)}
-        body = fill_body(self.search, values)
-        try:
-            filled = fill_url(self.search.url, values, self.search.encoding)
-            url = canonical(filled, routes=self.has_routes("nav"))
-        except UrlError as error:
-            raise SiteError(f"site {self.name}: {error}") from None
-        return SearchTarget(url, "POST" if body else "GET", body, page)
 
 
 def _checked_base(value: str) -> str:

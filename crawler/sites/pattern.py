@@ -14,7 +14,7 @@ from pydantic import GetPydanticSchema
 from pydantic_core import core_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MAX_PATTERN_CHARACTERS = 500  # a person writes far less; definitions also come from Redis
 PATTERN_MEMORY_BYTES = 1 << 20  # of one compiled pattern; nested repetitions expand beyond it and are refused
@@ -87,15 +87,21 @@ class Pattern:
         return encoded if len(encoded) <= max_bytes else encoded[:max_bytes].decode("utf-8", "ignore").encode()
 
 
-# A pattern as a field of a pydantic model: a string in YAML and JSON.
-PatternField = Annotated[
-    Pattern,
-    GetPydanticSchema(
+def compiled_field(parse: Callable[[str], Any], shown: dict[str, str]) -> GetPydanticSchema:
+    """Returns how pydantic takes what is compiled of a text: a string in YAML and JSON.
+
+    Args:
+        parse: Compiles it; the result has the text as `text`.
+        shown: What the field's JSON Schema says beside its type.
+    """
+    return GetPydanticSchema(
         lambda _type, _handler: core_schema.no_info_after_validator_function(
-            Pattern.parse,
+            parse,
             core_schema.str_schema(strict=True),
-            serialization=core_schema.plain_serializer_function_ser_schema(lambda pattern: pattern.text),
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda compiled: compiled.text),
         ),
-        lambda schema, handler: {**handler(schema), "format": "regular expression in RE2's syntax"},
-    ),
-]
+        lambda schema, handler: {**handler(schema), **shown},
+    )
+
+
+PatternField = Annotated[Pattern, compiled_field(Pattern.parse, {"format": "regular expression in RE2's syntax"})]

@@ -24,12 +24,10 @@ from typing import Annotated, Any, Literal, get_args
 
 import jmespath
 from jmespath.exceptions import JMESPathError, JMESPathTypeError
-from pydantic import GetPydanticSchema
-from pydantic_core import core_schema
 
 from crawler.base.text import line
 from crawler.sites.css import Css
-from crawler.sites.pattern import Pattern
+from crawler.sites.pattern import Pattern, compiled_field
 from crawler.sites.xpath import XPath
 
 Declaration = Literal["jsonld", "microdata", "meta"]
@@ -179,15 +177,5 @@ _COMPILERS: dict[str, Callable[[str], Search]] = {
     "meta": _compile_meta,
 }
 
-# A selector as a field of a pydantic model: a string in YAML and JSON.
-SelectorField = Annotated[
-    Selector,
-    GetPydanticSchema(
-        lambda _type, _handler: core_schema.no_info_after_validator_function(
-            Selector.parse,
-            core_schema.str_schema(strict=True),
-            serialization=core_schema.plain_serializer_function_ser_schema(lambda selector: selector.text),
-        ),
-        lambda schema, handler: {**handler(schema), "format": "selector", "pattern": f"^({'|'.join(_COMPILERS)}):"},
-    ),
-]
+_SHOWN = {"format": "selector", "pattern": f"^({'|'.join(_COMPILERS)}):"}
+SelectorField = Annotated[Selector, compiled_field(Selector.parse, _SHOWN)]
