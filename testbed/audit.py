@@ -41,8 +41,8 @@ async def delivered_ids(sink: str, values: Mapping[str, str], items: Items) -> s
     """Returns the ids of the items that a sink holds; `values` says where it is, `items` are those in the files."""
     if sink == "mongo":
         async with mongo_client(values) as client:
-            found = client[values["MONGO_DATABASE"]][COLLECTION].find({}, {"_id": 1})
-            return {str(document["_id"]) async for document in found}
+            documents = client[values["MONGO_DATABASE"]][COLLECTION].find({}, {"_id": 1})
+            return {str(document["_id"]) async for document in documents}
     if sink == "kafka":
         sites = {message["resource"] for message in items.values()}
         return set().union(*(topic_ids(values, values["TOPIC_PREFIX"] + site) for site in sites))
@@ -63,9 +63,9 @@ async def find_problems(plan: Plan, operator: Operator, items: Items, delivered:
     compared: dict[str, tuple[set[Any], set[Any]]] = {sink: (ids, set(items)) for sink, ids in delivered.items()}
     compared["forum"] = crawled, forum_threads(plan)
     problems = [
-        f"{place}: {len(expected - found)} items are missing, {len(found - expected)} are too many"
-        for place, (found, expected) in compared.items()
-        if found != expected
+        f"{place}: {len(expected - held)} items are missing, {len(held - expected)} are too many"
+        for place, (held, expected) in compared.items()
+        if held != expected
     ]
     counts = Counter(message["resource"] for message in items.values())
     for (_plan, site), accounts in (await operator.ledger(plan.name)).items():
@@ -73,18 +73,19 @@ async def find_problems(plan: Plan, operator: Operator, items: Items, delivered:
         pages = accounts["content"].finished - accounts["content"].notes.get("redirected", 0)
         if left or pages != counts[site]:
             problems.append(f"{site}: {left} seeds are not done, {pages} pages gave an item, {counts[site]} items came")
-    return problems + [str(one) for one in await recount.recount(operator.redis, operator.keys, operator.partitions)]
+    differences = await recount.recount(operator.redis, operator.keys, operator.partitions)
+    return problems + list(map(str, differences))
 
 
 def forum_threads(plan: Plan) -> set[int]:
     """Returns the ids of the forum's threads that a right crawl of the plan makes items of."""
-    found = [
+    searches = [
         content.expected_results(words, BOARDS[site.name], sort=SORTS[plan.file.sort], since=plan.file.since_day)
         for site in plan.sites
         for words in plan.combinations()
         if site.name in BOARDS
     ]
-    shown = [thread for threads in found for thread in threads[: plan.file.pages * plan.file.per_page]]
+    shown = [thread for threads in searches for thread in threads[: plan.file.pages * plan.file.per_page]]
     # A page that leads to another host has no item of its own, but the page that it leads to has.
     return {thread.id for thread in shown if thread.kind.item != "none" or thread.kind is kinds.AWAY}
 

@@ -194,10 +194,10 @@ async def retries(plan: str, operator: Operator) -> str:
     reasons: Counter[str] = Counter()
     dues_ms = []
     for frontier, admin in operator.admins.items():
-        async for found in admin.seeds("ready", plan):
-            if found.reason:
-                reasons[found.reason] += 1
-                dues_ms.append((await seed_info(operator.queues[frontier], found.seed)).details.get("score_ms") or 0)
+        async for waiting in admin.seeds("ready", plan):
+            if waiting.reason:
+                reasons[waiting.reason] += 1
+                dues_ms.append((await seed_info(operator.queues[frontier], waiting.seed)).details.get("score_ms") or 0)
     if not reasons:
         return ""
     wait_s = max(0.0, (min(dues_ms) - await operator.registry.now_ms()) / 1000)

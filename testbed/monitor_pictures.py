@@ -171,7 +171,7 @@ def rise(moment_s: int) -> float:
 
 def add_node(pipeline: Any, operator: Operator, node: str, now_s: int) -> None:
     """Writes what two workers of a node report, and its load of some hours."""
-    factor, said = NODES[node]
+    factor, reported = NODES[node]
     for number in (1, 2):
         owner = f"{node}:{400 + number}:{now_s - DAY}:abcdef"
         report = {
@@ -179,7 +179,7 @@ def add_node(pipeline: Any, operator: Operator, node: str, now_s: int) -> None:
             "pages_per_minute": round(400 * factor), "cpu_percent": 62.5 * factor, "memory_percent": 41.0,
             "own_cpu_percent": 30.0 * factor, "own_memory_percent": 2.1, "egress_down_s": 0, "drained": False,
             "memory_limit_percent": 90, "cpu_limit_percent": 90, "first_batch": 5, "sinks_down": [],
-            "why_no_claims": "", "why_no_browser": "", "time": now_s - said.get("age_s", 0), **said,
+            "why_no_claims": "", "why_no_browser": "", "time": now_s - reported.get("age_s", 0), **reported,
         }  # fmt: skip
         pipeline.hset(operator.keys.node(node), owner, orjson.dumps(report))
         for partition in range(operator.partitions):

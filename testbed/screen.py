@@ -63,12 +63,12 @@ class Screen:
             self._line_at = time.monotonic() + PLAIN_SECONDS
             self.note("; ".join((*parts, more)))
 
-    def result(self, result: Mapping[str, Any], kept: Mapping[str, str] | None) -> None:
+    def result(self, result: Mapping[str, Any], settings: Mapping[str, str] | None) -> None:
         """Prints the result below the bars, and what to try next.
 
         Args:
             result: As `demo.audit` returns it.
-            kept: Settings by which another terminal finds the servers that stay up; None: they end with the demo.
+            settings: Settings by which another terminal finds the servers that stay up; None: they end with the demo.
         """
         self._bars.stop()
         sound = not result["problems"]
@@ -86,9 +86,9 @@ class Screen:
         }
         self._table("Result", rows)
         scrapy = os.path.relpath(Path(sys.executable).with_name("scrapy"))
-        if kept is not None:
+        if settings is not None:
             title = f"The servers stay up until Ctrl-C, the forum at {result['forum']}. Meanwhile, in another terminal"
-            self._table(title, {f"export {name}={shlex.quote(value)}": "" for name, value in kept.items()})
+            self._table(title, {f"export {name}={shlex.quote(value)}": "" for name, value in settings.items()})
             commands = {
                 f"{scrapy} ledger --verify": "# where every seed is, and a recount",
                 f"{scrapy} plan list": "# how far each plan is",

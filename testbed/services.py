@@ -100,8 +100,8 @@ async def remove(name: str, values: Mapping[str, str]) -> None:
     try:
         if name == "redis":
             async with redis_async(values) as redis:
-                found = redis.scan_iter(match=f"{values['KEY_PREFIX']}:*", count=SCAN_COUNT)
-                keys: list[Any] = [key async for key in found]
+                names = redis.scan_iter(match=f"{values['KEY_PREFIX']}:*", count=SCAN_COUNT)
+                keys: list[Any] = [key async for key in names]
                 if keys:
                     await redis.unlink(*keys)
         elif name == "mongo":

@@ -148,21 +148,21 @@ def _article(number: int) -> Article:
     )
     place, event, author = chance.choice(places), chance.choice(events), chance.choice(AUTHORS)
 
-    def said(count: int) -> str:
+    def spoken(count: int) -> str:
         chosen = (chance.choice(sentences) for _ in range(count))
         separator = "" if is_chinese else " "
         return separator.join(
-            one.format(place=place, event=event, author=chance.choice(AUTHORS), number=chance.randrange(2, 400))
-            for one in chosen
+            sentence.format(place=place, event=event, author=chance.choice(AUTHORS), number=chance.randrange(2, 400))
+            for sentence in chosen
         )
 
     published = FIRST + timedelta(hours=31 * number, minutes=chance.randrange(60), seconds=chance.randrange(60))
     opening = f"This {WORD} has the number {number}. " if not is_chinese else f"这是第{number}号通报({WORD} {number})。"
-    blocks: list[Block] = [Paragraph(opening + said(3)), Paragraph(said(chance.randrange(2, 6)))]
+    blocks: list[Block] = [Paragraph(opening + spoken(3)), Paragraph(spoken(chance.randrange(2, 6)))]
     if number % 2:
-        blocks += [Heading(said(1).split(",")[0].split(".")[0][:40]), Paragraph(said(4))]
+        blocks += [Heading(spoken(1).split(",")[0].split(".")[0][:40]), Paragraph(spoken(4))]
     if number % 3 == 0:
-        blocks.append(Bullets(tuple(said(1) for _ in range(chance.randrange(2, 6)))))
+        blocks.append(Bullets(tuple(spoken(1) for _ in range(chance.randrange(2, 6)))))
     if number % 3 == 1:
         names = ("地点", "人数", "日期") if is_chinese else ("Place", "People", "Day")
         rows = [
@@ -175,8 +175,8 @@ def _article(number: int) -> Article:
             Code(f"def level(day):\n    if day < {number}:\n        return 'low'\n\n    return day * {number}")
         )
     if number % 7 == 0:
-        blocks.append(Notice(said(1)))
-    blocks.append(Paragraph(said(chance.randrange(1, 4))))
+        blocks.append(Notice(spoken(1)))
+    blocks.append(Paragraph(spoken(chance.randrange(1, 4))))
     title = f"{place}{event}通报第{number}号" if is_chinese else f"{place} after the {event}, report {number}"
     return Article(
         number,
@@ -192,10 +192,10 @@ def _article(number: int) -> Article:
 
 def _comments(chance: random.Random, after: datetime, count: int) -> tuple[ArticleComment, ...]:
     """Returns comments, each some minutes after the one before; of two with the same words both count."""
-    made: list[ArticleComment] = []
+    comments: list[ArticleComment] = []
     for number in range(count):
         after += timedelta(minutes=chance.randrange(3, 400), seconds=chance.randrange(60))
         text = chance.choice(REMARKS).format(author=chance.choice(AUTHORS), number=chance.randrange(2, 400))
         parent = chance.randrange(number) if number > 1 and chance.random() < ANSWERS else None
-        made.append(ArticleComment(chance.choice(AUTHORS), after, text, parent))
-    return tuple(made)
+        comments.append(ArticleComment(chance.choice(AUTHORS), after, text, parent))
+    return tuple(comments)

@@ -62,7 +62,7 @@ class Fossil(Server):
     def truth(self) -> list[TruePage]:
         """Returns its threads: titles, times, authors and replies as its database has them."""
         texts = {article.title: article.text for article in self.articles}
-        found = []
+        pages = []
         with contextlib.closing(sqlite3.connect(self._repository)) as database:
             rows = database.execute(
                 "SELECT froot, uuid, content, fpid, firt FROM forumpost JOIN blob ON fpid = rid"
@@ -71,7 +71,7 @@ class Fossil(Server):
             for _root, posts in groupby(rows, key=lambda row: row[0]):
                 (_, name, stored, *_), *replies = posts
                 first = _read(stored)
-                found.append(
+                pages.append(
                     TruePage(
                         f"{self.url}/forumpost/{name[:10]}",
                         first["H"],
@@ -83,7 +83,7 @@ class Fossil(Server):
                         other_urls=tuple(f"{self.url}/forumpost/{reply[1][:10]}" for reply in replies),
                     )
                 )
-        return found
+        return pages
 
     def _install(self) -> None:
         artifacts = self.folder / "artifacts"

@@ -146,17 +146,17 @@ def expected_results(
     """
     wanted = (words if isinstance(words, str) else " ".join(words)).casefold().split()
     texts = _texts()
-    found = [
+    results = [
         t
         for t in threads()
         if t.board == board
         and all(word in texts[t.id] for word in wanted)
         and (since is None or t.published.date() >= since)
     ]
-    found.sort(key=lambda t: (-t.created_ms, t.id))
+    results.sort(key=lambda t: (-t.created_ms, t.id))
     if sort == "rel":
-        found.sort(key=lambda t: -sum(texts[t.id].count(word) for word in wanted))
-    return found
+        results.sort(key=lambda t: -sum(texts[t.id].count(word) for word in wanted))
+    return results
 
 
 @cache
@@ -226,8 +226,8 @@ def _pick(rng: Random, words: list[str], max_words: int) -> list[str]:
 
 def _paragraphs(rng: Random, words: dict[str, Any], fields: dict[str, str], *, first: bool) -> tuple[str, ...]:
     sentences = rng.sample(words["sentences"], rng.randint(6, len(words["sentences"])))
-    said = [_say(rng, words, sentence, fields) for sentence in sentences]
-    paragraphs = [words["space"].join(said[start : start + 2]) for start in range(0, len(said), 2)]
+    spoken = [_say(rng, words, sentence, fields) for sentence in sentences]
+    paragraphs = [words["space"].join(spoken[start : start + 2]) for start in range(0, len(spoken), 2)]
     if first:
         opening = [_say(rng, words, words[part], fields) for part in ("opening", "witness")]
         paragraphs.insert(0, words["space"].join(opening))

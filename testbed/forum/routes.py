@@ -140,33 +140,33 @@ class Forum:
         query = request.query(charset)
         page = query.number("page", 1, 1, MAX_NUMBER)
         size = query.number("size", DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE)
-        found = self._find(request, query, "html", "from")
-        shown = found[(page - 1) * size : page * size]
+        results = self._find(request, query, "html", "from")
+        shown = results[(page - 1) * size : page * size]
         next_url = ""
-        if page * size < len(found):
-            kept = {name: query.text(name) for name in ("q", "size", "sort", "from") if query.text(name)}
-            next_url = f"{request.path}?{urlencode({**kept, 'page': page + 1}, encoding=charset, errors='replace')}"
-        text = pages.search(query.text("q"), shown, len(found), next_url, action=request.path, charset=charset)
+        if page * size < len(results):
+            words = {name: query.text(name) for name in ("q", "size", "sort", "from") if query.text(name)}
+            next_url = f"{request.path}?{urlencode({**words, 'page': page + 1}, encoding=charset, errors='replace')}"
+        text = pages.search(query.text("q"), shown, len(results), next_url, action=request.path, charset=charset)
         return _html(text, charset)
 
     def _api_search(self, request: Request) -> Response:
         query = request.query()
         offset = query.number("offset", 0, 0, MAX_NUMBER)
         limit = query.number("limit", DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE)
-        found = self._find(request, query, "ajax", "since")
-        following = offset + limit if offset + limit < len(found) else None
-        items = ajax.results(found[offset : offset + limit])
-        return _json({"total": len(found), "items": items, "next_offset": following})
+        results = self._find(request, query, "ajax", "since")
+        following = offset + limit if offset + limit < len(results) else None
+        items = ajax.results(results[offset : offset + limit])
+        return _json({"total": len(results), "items": items, "next_offset": following})
 
     def _api_feed(self, request: Request) -> Response:
         query = request.query()
         limit = query.number("limit", DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE)
-        found = self._find(request, query, "ajax", "since")
+        results = self._find(request, query, "ajax", "since")
         cursor = query.text("cursor")  # of the last thread that the client has seen
-        seen = [place for place, thread in enumerate(found, 1) if _cursor(thread) == cursor]
+        seen = [place for place, thread in enumerate(results, 1) if _cursor(thread) == cursor]
         if cursor and not seen:
             raise BadQueryError("cursor: not one of this feed")
-        rest = found[seen[0] if seen else 0 :]
+        rest = results[seen[0] if seen else 0 :]
         more = _cursor(rest[limit - 1]) if len(rest) > limit else None
         return _json({"items": ajax.results(rest[:limit]), "next_cursor": more})
 

@@ -163,10 +163,10 @@ class Host(asyncio.Protocol):
             return 200, {"Content-Type": "image/png"}, b"\x89PNG" + path.encode() + self.name.encode()
         images = "".join(f'<img src="{url}">' for url in query.get("image", ()))
         heavy = MARKUP * (int(query.get("kib", 0)) * 1024 // len(MARKUP))
-        found = [
+        addresses = [
             f"http://{query['onto']}/page/{query['q']}-{query['page']}-{n}" for n in range(LINKS * ("onto" in query))
         ]
-        links = "".join(f'<a class="result" href="{url}">result</a>' for url in found)
+        links = "".join(f'<a class="result" href="{url}">result</a>' for url in addresses)
         html = f"<html><title>{path}</title><article>{TEXT}</article>{images}{links}{heavy}</html>"
         return 200, {"Content-Type": "text/html"}, html.encode()
 

