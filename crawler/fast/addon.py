@@ -4,7 +4,8 @@ By public settings, where the project's own settings don't say otherwise: STATS_
 (logformatter.py), and in DOWNLOADER_MIDDLEWARES Scrapy's statistics (downloaderstats.py).
 Components that are switched off are taken out of their settings (unused.py).
 
-By other means, since Scrapy has no setting for it: the crawler makes a `LeanEngine` (engine.py).
+By other means, since Scrapy has no setting for them: the crawler makes a `LeanEngine` (engine.py) and has `LeanSignals`
+(signals.py).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from crawler.base import scrapy_private
 from crawler.fast.downloaderstats import LeanDownloaderStats
 from crawler.fast.engine import LeanEngine
 from crawler.fast.logformatter import LeanLogFormatter
+from crawler.fast.signals import LeanSignals
 from crawler.fast.stats import LeanStats
 from crawler.fast.unused import leave_out_unused
 
@@ -88,6 +90,7 @@ class FastEngine:
         _replace_downloader_stats(settings)
         leave_out_unused(settings)
         crawler = self._crawler
+        crawler.signals = LeanSignals(crawler.signals.sender)
         crawler.signals.connect(_tune_garbage_collector, signal=signals.spider_opened)
         scrapy_private.replace_engine(crawler, partial(_create_engine, crawler))
 

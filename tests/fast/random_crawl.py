@@ -1,7 +1,7 @@
 """Random spiders with all that belongs to them, and what a crawl of one comes to.
 
 A `World` is plain data, as Hypothesis draws it: pages with their answers, what callbacks and errbacks do with them,
-middlewares, pipelines, an extension and settings. `observe` crawls it on one of the engines.
+middlewares, pipelines, receivers, an extension and settings. `observe` crawls it on one of the engines.
 
 Every wait is as long as its place in the crawl says (`_wait_s`), and no two are equally long. So whatever two things
 wait for, one is over before the other, and both engines have to do what is next in the same order.
@@ -40,6 +40,7 @@ SIGNALS = (
     "item_dropped",
     "item_error",
 )
+ASYNC_SIGNALS = ("item_scraped", "item_dropped", "item_error", "spider_opened", "spider_closed", "engine_started")
 ERRORS = {
     "value": ValueError,
     "timeout": exceptions.DownloadTimeoutError,
@@ -99,6 +100,14 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Receiver:
+    """A receiver of a signal: "plain", "async", "raises", "raises later", or "once", which disconnects itself."""
+
+    signal: str
+    kind: str
+
+
+@dataclass(frozen=True)
 class World:
     """A whole crawl."""
 
@@ -107,7 +116,7 @@ class World:
     downloader_middlewares: tuple = ()
     spider_middlewares: tuple = ()
     pipelines: tuple = ()
-    ignores_a_page: bool = False  # a receiver of `request_scheduled` does
+    receivers: tuple = ()
     extension: str = ""
     settings: tuple = ()
     short_way: bool = False  # without Scrapy's middleware that processes input: the fast engine calls callbacks itself
@@ -228,7 +237,18 @@ WORLDS = st.builds(
         ),
         2,
     ),
-    ignores_a_page=st.booleans(),
+    receivers=st.lists(
+        st.one_of(
+            st.builds(Receiver, signal=st.sampled_from(SIGNALS), kind=st.sampled_from(["plain", "raises", "once"])),
+            st.builds(
+                Receiver,
+                signal=st.sampled_from(ASYNC_SIGNALS),
+                kind=st.sampled_from(["async", "raises later", "async at once"]),
+            ),
+            st.just(Receiver("request_scheduled", "ignores")),
+        ),
+        max_size=3,
+    ).map(tuple),
     extension=st.sampled_from([*[""] * 6, "closes", "stays", "pauses", "crawls"]),
     settings=st.lists(_settings, max_size=3).map(tuple),
     short_way=st.booleans(),
@@ -568,7 +588,7 @@ def _components(kinds, rules_of_each):
 
 
 class RandomExtension:
-    """Records signals, and interferes from outside of any callback."""
+    """Records signals, connects the world's receivers, and interferes from outside of any callback."""
 
     def __init__(self, crawler):
         self.crawler = crawler
@@ -576,8 +596,9 @@ class RandomExtension:
         world = crawler.spider.world
         for name in SIGNALS:
             crawler.signals.connect(self._listener(name), signal=getattr(signals, name), weak=False)
-        if world.ignores_a_page:
-            crawler.signals.connect(self.ignore, signal=signals.request_scheduled)
+        for number, receiver in enumerate(world.receivers):
+            function = getattr(self, "_" + receiver.kind.replace(" ", "_"))(number, receiver.signal)
+            crawler.signals.connect(function, signal=getattr(signals, receiver.signal), weak=False)
         if world.extension:
             crawler.signals.connect(getattr(self, world.extension), signal=signals.spider_idle)
             crawler.signals.connect(self.opened, signal=signals.spider_opened)
@@ -629,9 +650,51 @@ class RandomExtension:
 
         return listen
 
-    def ignore(self, request):
-        if _page_of(request.url) == 1:
-            raise exceptions.IgnoreRequest("of a receiver")
+    def _plain(self, number, name):
+        return lambda: self.record.say(f"receiver {number}", name)
+
+    def _raises(self, number, name):
+        def raises():
+            self.record.say(f"receiver {number}", name)
+            raise ValueError(f"of receiver {number}")
+
+        return raises
+
+    def _once(self, number, name):
+        def once():
+            self.record.say(f"receiver {number}", name)
+            self.crawler.signals.disconnect(once, signal=getattr(signals, name))
+
+        return once
+
+    def _async(self, number, name):
+        async def receive():
+            self.record.say(f"receiver {number}", f"{name} begins")
+            await self.record.wait("receiver", number)
+            self.record.say(f"receiver {number}", f"{name} ends")
+
+        return receive
+
+    def _async_at_once(self, number, name):
+        async def receive():
+            self.record.say(f"receiver {number}", name)
+
+        return receive
+
+    def _raises_later(self, number, name):
+        async def receive():
+            self.record.say(f"receiver {number}", name)
+            await self.record.wait("receiver", number)
+            raise OSError(f"of receiver {number}")
+
+        return receive
+
+    def _ignores(self, number, name):
+        def ignore(request):
+            if _page_of(request.url) == 1:
+                raise exceptions.IgnoreRequest("of a receiver")
+
+        return ignore
 
 
 # -- What a crawl comes to ----------------------------------------------------------------------------------------

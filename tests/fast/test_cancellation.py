@@ -103,3 +103,26 @@ def test_a_pipelines_is_an_item_error():
     crawler = crawl(failures(parse=parse), SETTINGS, fast=True, prepare=prepare)
     assert sorted(errors) == sorted([*range(10)] * 2)
     assert len(crawler.items) == 40
+
+
+@ENGINES
+def test_a_receivers_keeps_no_other_receiver_from_the_signal(fast):
+    async def cancelled_later():
+        await asyncio.sleep(1)
+        raise asyncio.CancelledError
+
+    def cancelled_at_once():
+        raise asyncio.CancelledError
+
+    heard = []
+
+    def hear(item):
+        heard.append(item)
+
+    def prepare(crawler):
+        for receiver in (cancelled_at_once, cancelled_later, hear):
+            crawler.signals.connect(receiver, signal=signals.item_scraped, weak=False)
+
+    crawler = crawl(Failures, fast=fast, prepare=prepare)
+    assert heard == crawler.items
+    assert len(heard) == 2
