@@ -1,7 +1,8 @@
 """The crawl's downloader in a command: its settings, middlewares, handler, worker, in a process that joins no cluster.
 
-What differs from a crawl is said here: sites come from files and turns from memory, nothing is claimed or delivered,
-and a host that doesn't answer is blamed at once. There is no Redis; what would ask one does as when Redis is away.
+What differs from a crawl is said here: sites come from files, nothing is claimed or delivered, and a host that doesn't
+answer is blamed at once. Turns are the frontier's where there is one, else from memory. But for them there is no Redis;
+what would ask one does as when Redis is away.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from scrapy.extension import ExtensionManager
 from scrapy.http import Response
 from scrapy.statscollectors import DummyStatsCollector
 
+from crawler.cli.frontier_turns import FrontierTurns
 from crawler.cli.local_turns import LocalTurns
 from crawler.spiders.base import FrontierSpider
 from crawler.worker.config import WorkerConfig
@@ -94,15 +96,21 @@ async def local_crawler(settings: Settings, sites: Iterable[Site], delay_s: floa
     crawler = Crawler(LocalSpider, settings)
     crawler.stats = DummyStatsCollector(crawler)
     crawler.spider = LocalSpider.from_crawler(crawler)
-    crawler.extensions = ExtensionManager(_worker(crawler, sites, delay_s), crawler=crawler)
-    crawler.engine = LocalDownloader(crawler)  # type: ignore[assignment]  # all that is asked of an engine here
+    own = LocalTurns(delay_s)
+    frontiers = await FrontierTurns.open(settings, own)
     try:
-        yield crawler
+        crawler.extensions = ExtensionManager(_worker(crawler, sites, frontiers or own), crawler=crawler)
+        crawler.engine = LocalDownloader(crawler)  # type: ignore[assignment]  # all that is asked of an engine here
+        try:
+            yield crawler
+        finally:
+            await crawler.signals.send_catch_log_async(signals.engine_stopped)
     finally:
-        await crawler.signals.send_catch_log_async(signals.engine_stopped)
+        if frontiers is not None:
+            await frontiers.close()
 
 
-def _worker(crawler: Crawler, sites: Iterable[Site], delay_s: float) -> Worker:
+def _worker(crawler: Crawler, sites: Iterable[Site], turns: LocalTurns | FrontierTurns) -> Worker:
     assert crawler.stats is not None  # set by `local_crawler`
     no_redis = AsyncRedis(connection_pool=ConnectionPool(connection_class=_NoConnection))
     worker = Worker(
@@ -112,11 +120,13 @@ def _worker(crawler: Crawler, sites: Iterable[Site], delay_s: float) -> Worker:
         session_redis=Redis(),  # connects when it is first used, which is never
         redis_address="",
         stats=crawler.stats,
-        turn_keeper=LocalTurns(delay_s),
+        turn_keeper=turns,
         sites=sites,
     )
     for lease in worker.life.session.leases:
         lease.deadline = float("inf")  # nobody else could claim what this worker holds
+        if isinstance(turns, FrontierTurns):
+            lease.owner = turns.owners[lease.partition]
     return worker
 
 

@@ -151,10 +151,12 @@ local function politeness_of(host_turns)
   return delay, (fields[FIELD.robots_delay] or fields[FIELD.ordered_delay]) and 1 or rule[2], held_for_robots or rule[3]
 end
 
--- Notes that a site crawls the host.
+-- Notes that a site crawls the host; '' stands for none, as of a command.
 local function add_site(host_turns, site)
   local sites = host_turns.fields[FIELD.sites]
-  if not sites then
+  if site == '' then
+    return
+  elseif not sites then
     set_field(host_turns, FIELD.sites, site)
   elseif sites ~= site and not string.find(',' .. sites .. ',', ',' .. site .. ',', 1, true) then
     set_field(host_turns, FIELD.sites, sites .. ',' .. site)
