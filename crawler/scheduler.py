@@ -194,9 +194,10 @@ class Scheduler(BaseScheduler):
         return True
 
     def next_request(self) -> Request | None:
-        """Returns a request that may be sent now; None when there is none, or no memory for one more answer.
+        """Returns a request that may be sent now; None: there is none, or the node has no room for it.
 
-        The engine asks again when an answer has come.
+        A page needs memory for one more answer, and CPU within the node's limit; a follow-up, which belongs to a page
+        that has started, waits for memory alone. The engine asks again when an answer has come, or the CPU has room.
         """
         engine = self.crawler.engine
         if engine is not None and not self._headroom.may_send(len(engine.downloader.active)):
@@ -211,6 +212,7 @@ class Scheduler(BaseScheduler):
         visit = self._lanes.next_visit()
         if visit is None:
             return None
+        self._headroom.starts()
         visit.deadline.start(self._page_s)
         return self._request_of(visit)
 

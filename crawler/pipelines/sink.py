@@ -201,7 +201,7 @@ class SinkPipeline:
         return pipeline
 
     def probe(self) -> None:
-        """Asks each sink, in the background, whether it works: an outage has to stop the very first claim."""
+        """Asks each sink, in the background, whether it works, lest a crawl begins with pages that no sink takes."""
         for batcher in self._batchers:
             batcher.probe()
 

@@ -195,7 +195,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         self.decide_outcome(visit, outcome_of_error(error), at_least_s=getattr(error, "wait_s", 0.0))
 
     def decide_outcome(self, visit: Visit, outcome: Outcome, at_least_s: float = 0.0) -> None:
-        """Decides a visit's outcome.
+        """Decides a visit's outcome, and tells `given_up` where that ends its seed without a page.
 
         Args:
             at_least_s: The shortest delay until the seed is due again. A further lower bound is the host's backoff, and
@@ -257,7 +257,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             url = response.url + _state_of(response.request).route
             target = urls.redirect_target(location.decode("utf-8", "replace"), url, routes=routes)
         except UrlError as error:
-            visit.decide_outcome(*outcome_of_redirect_error(error))
+            self.decide_outcome(visit, outcome_of_redirect_error(error))
             return
         targets = [seed for seed in visit.seeds if site.may_redirect(seed, target)]
         if not targets:
@@ -269,7 +269,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             if seed.hops < MAX_HOPS
         ]
         if not moved:
-            visit.decide_outcome("fail", reasons.TOO_MANY_REDIRECTS)
+            self.decide_outcome(visit, Outcome("fail", reasons.TOO_MANY_REDIRECTS))
             return
         try:
             await self.claiming.offers.offer(moved, visit.seed.frontier, edition=visit.seed.edition)

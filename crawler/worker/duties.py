@@ -21,7 +21,7 @@ class Duties:
 
         Args:
             interval_s: From the end of one round to the next, above 0.
-            duty: What it raises ends the worker.
+            duty: It holds up all others while it runs, the heartbeat among them; what it raises ends the worker.
         """
         self._duties.append((interval_s, duty))
 

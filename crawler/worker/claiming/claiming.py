@@ -182,7 +182,8 @@ class Claiming:
             headroom.lacks("memory")
             settlement = self._hand_backs.bounded(settlement)
         self.claims.carrying -= 1
-        headroom.settled(was_fetched=settlement.operation not in ("release", "postpone"))
+        was_fetched = settlement.operation in ("finish", "retry", "fail") and not settlement.claimed.delivered
+        headroom.settled(was_fetched=was_fetched)
         self._stats.inc_value("/".join(filter(None, ("frontier", settlement.operation, settlement.reason))))
         self._events.publish(SeedSettled(settlement))
         self.settler.settle(settlement.claimed.owner, settlement)

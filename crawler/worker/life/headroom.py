@@ -204,8 +204,13 @@ class NodeHeadroom:
         return max(0, min(by_load, by_rate, self._batch_max))
 
     def start_wait_s(self) -> float:
-        """Returns the seconds until one more page may be started; 0: now, and it counts as started."""
-        return self.pace.wait_s(self.sampler.load, self.workers_here) if self.pace else 0.0
+        """Returns the seconds until one more page may be started; 0: now."""
+        return self.pace.wait_s() if self.pace else 0.0
+
+    def starts(self) -> None:
+        """Counts a page as started."""
+        if self.pace:
+            self.pace.starts(self.sampler.load, self.workers_here)
 
     def answered(self, size_bytes: int) -> None:
         """Notes how large an answer was."""

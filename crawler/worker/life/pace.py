@@ -50,19 +50,19 @@ class Pace:
             self._own_percent += SMOOTHING * (newest.own_cpu - self._own_percent)
             self._pages_per_second += SMOOTHING * (pages_per_second - self._pages_per_second)
 
-    def wait_s(self, load: Load, workers: int) -> float:
-        """Returns the seconds until a page may start; 0: now, and it counts as started.
+    def wait_s(self) -> float:
+        """Returns the seconds until a page may start; 0: now."""
+        return max(0.0, self._start_at - time.monotonic())
+
+    def starts(self, load: Load, workers: int) -> None:
+        """Counts a page as started, which puts off the next one.
 
         Args:
             load: Of the node, smoothed.
             workers: Number of workers on this node, from 1.
         """
         if not self._own_percent or not self._pages_per_second:
-            return 0.0
-        now = time.monotonic()
-        if self._start_at > now:
-            return self._start_at - now
+            return
         left_percent = (self.limit_percent - load.cpu + load.own_cpu) / max(workers, 1)
         pace = max(MIN_PAGES_PER_SECOND, left_percent * self._pages_per_second / self._own_percent)
-        self._start_at = max(self._start_at, now - SAVED_SECONDS) + 1 / pace
-        return 0.0
+        self._start_at = max(self._start_at, time.monotonic() - SAVED_SECONDS) + 1 / pace

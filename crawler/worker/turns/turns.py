@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from crawler.base import reasons
 from crawler.base.errors import HostBackoffError, SessionLostError
-from crawler.frontier.queue import HOST_BACKOFF, NO_TURN, OTHERS_FIRST
+from crawler.frontier.queue import HOST_BACKOFF, NO_SESSION, NO_TURN, OTHERS_FIRST
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.worker.claiming.outcomes import Outcome
 from crawler.worker.claiming.refused import RefusedError
@@ -142,6 +142,8 @@ class Turns:
         token, number_ms = await self._queue.acquire_turn(host, site, lease.owner)
         if token > NO_TURN:
             return Lane(host, token, lease.partition, number_ms / 1000), 0.0
+        if token == NO_SESSION:  # the frontier's clock is ahead of this one: the session will know soon
+            return None, MAX_POLL_SECONDS
         if token == HOST_BACKOFF and number_ms > MAX_BACKOFF_WAIT_SECONDS * 1000:
             raise HostBackoffError(host, number_ms / 1000)
         return None, number_ms / 1000
@@ -188,7 +190,7 @@ class Turns:
         token, number_ms = await self._queue.acquire_address(name, lease.owner, concurrency, int(delay_s * 1000))
         if token > NO_TURN:
             return Turn(name, token, lease.partition, delay_s), 0.0
-        return None, number_ms / 1000
+        return None, MAX_POLL_SECONDS if token == NO_SESSION else number_ms / 1000
 
     def note_use(self, turn: Turn, visit: Visit) -> None:
         """Notes that a visit uses a turn that didn't come with its seed, until it is released."""

@@ -24,25 +24,26 @@ def clock(monkeypatch):
 
 def sampled(clock, load, pages_per_second):
     """Returns a pace that has seen a load and so many pages for long enough."""
-    made = Pace(LIMIT_PERCENT)
+    pace = Pace(LIMIT_PERCENT)
     for _ in range(100):
         for _ in range(pages_per_second):
-            made.ended()
+            pace.ended()
         clock.now += 1.0
-        made.sample(load)
-    return made
+        pace.sample(load)
+    return pace
 
 
-def starts(made, clock, load, seconds, workers=1):
+def starts(pace, clock, load, seconds, workers=1):
     """Returns when pages started of which there are always more, but 64 at once at most."""
-    found, until = [], clock.now + seconds
+    started_at, until = [], clock.now + seconds
     while clock.now < until:
         for _ in range(64):
-            if made.wait_s(load, workers):
+            if pace.wait_s():
                 break
-            found.append(clock.now)
+            pace.starts(load, workers)
+            started_at.append(clock.now)
         clock.now += TICK_SECONDS
-    return found
+    return started_at
 
 
 @pytest.mark.parametrize(
@@ -57,41 +58,42 @@ def starts(made, clock, load, seconds, workers=1):
 )
 def test_pages_start_as_fast_as_what_others_leave_has_room_for(clock, others_percent, workers, expected):
     load = Load(cpu=others_percent + 40, own_cpu=40)
-    found = starts(sampled(clock, load, pages_per_second=4), clock, load, 100, workers)
-    assert len(found) == pytest.approx(100 * expected, rel=0.05, abs=2)
+    started_at = starts(sampled(clock, load, pages_per_second=4), clock, load, 100, workers)
+    assert len(started_at) == pytest.approx(100 * expected, rel=0.05, abs=2)
 
 
 def test_a_pause_saves_no_more_than_a_second_s_pages(clock):
     load = Load(cpu=40, own_cpu=40)
-    made = sampled(clock, load, pages_per_second=4)
+    pace = sampled(clock, load, pages_per_second=4)
     clock.now += 60
-    assert 9 <= len(starts(made, clock, load, TICK_SECONDS)) <= 11
+    assert 9 <= len(starts(pace, clock, load, TICK_SECONDS)) <= 11
 
 
 def test_what_a_start_costs_is_no_page_s(clock):
-    made = Pace(LIMIT_PERCENT)
-    made.sample(Load(own_cpu=100))
-    assert made.wait_s(Load(cpu=100, own_cpu=100), 1) == 0.0
+    pace = Pace(LIMIT_PERCENT)
+    pace.sample(Load(own_cpu=100))
+    pace.starts(Load(cpu=100, own_cpu=100), 1)
+    assert pace.wait_s() == 0.0
     for _ in range(50):
-        made.ended()
+        pace.ended()
     clock.now += 1.0
-    made.sample(Load(own_cpu=10))
-    assert len(starts(made, clock, Load(cpu=10, own_cpu=10), 1)) > 400
+    pace.sample(Load(own_cpu=10))
+    assert len(starts(pace, clock, Load(cpu=10, own_cpu=10), 1)) > 400
 
 
 def test_a_node_with_more_pages_than_it_may_crawl_settles_at_its_limit(clock):
-    made, others_percent, page_percent_s = Pace(LIMIT_PERCENT), 60.0, 2.0
+    pace, others_percent, page_percent_s = Pace(LIMIT_PERCENT), 60.0, 2.0
     load, queued, shares = Load(), 0.0, []
     for _ in range(120):
         began = clock.now
-        queued += len(starts(made, clock, load, 1.0)[:64])
+        queued += len(starts(pace, clock, load, 1.0)[:64])
         done = min(queued, (100 - others_percent) / page_percent_s)
         queued -= done
         for _ in range(round(done)):
-            made.ended()
+            pace.ended()
         newest = Load(cpu=others_percent + done * page_percent_s, own_cpu=done * page_percent_s)
         load = load.smoothed(newest)
-        made.sample(newest)
+        pace.sample(newest)
         shares.append(newest.cpu)
         assert clock.now > began
     assert sum(shares[-60:]) / 60 == pytest.approx(LIMIT_PERCENT, abs=3)
