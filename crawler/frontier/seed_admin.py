@@ -168,6 +168,15 @@ class SeedAdmin:
         await self.drop(plan, lambda seed: (seed.state, seed.seed.site) == ("failed", site), reasons.DELETED, progress)
         return all([await self._run("forget", number, [plan, site]) for number in range(self._queue.partitions)])
 
+    async def forget_finished(self, plan: str, progress: Progress = unheard) -> None:
+        """Forgets which search pages of a plan were finished, whose ledger was forgotten."""
+        for partition in range(self._queue.partitions):
+            bucket, is_over = 0, False
+            while not is_over:
+                forgotten, bucket = await self._run("forget_finished", partition, [plan, bucket])
+                progress(forgotten)
+                is_over = bucket == 0
+
     async def _fingerprints(self, partition: int, state: State | None, plan: str | None) -> AsyncIterator[list[bytes]]:
         """Yields fingerprints in batches, of the smallest set that has all of a state and plan."""
         cursor = 0

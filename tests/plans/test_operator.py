@@ -14,6 +14,7 @@ from crawler import plans
 from crawler.base.errors import ConfigError, FrontierError, PlanError, UnavailableError
 from crawler.base.models import Seed
 from crawler.frontier import recount
+from crawler.frontier.finished import RECORD_BYTES
 from crawler.frontier.settlement import Settlement
 from crawler.plans.operator import Operator
 from crawler.plans.submission import submit
@@ -109,6 +110,26 @@ async def test_a_plan_is_deleted_when_it_is_over(submitted):
     assert [found async for found in submitted.admins["content"].seeds()] == []
     known = await submitted.queues["content"].offer([held[0].seed, Seed("http://board.test/thread/2", "p", "board")])
     assert known == [False, True]
+    assert await sound(submitted)
+
+
+async def test_no_search_page_of_a_deleted_plan_is_remembered_and_those_of_others_are(submitted):
+    """Nobody asks for them again; content pages stay known."""
+    other = plans.parse(PLAN.replace("name: flood", "name: other"), "other.yaml", max_seeds=100)
+    async for _ in submit(other, submitted.registry, submitted.queues):
+        pass
+    for frontier in ("nav", "content"):
+        while held := await claim(submitted, frontier):
+            await submitted.queues[frontier].settle(0, "A", [Settlement("finish", one) for one in held])
+    keys = submitted.keys.partition(0)
+    await submitted.delete("flood")
+    kept = b"".join((await submitted.redis.hgetall(keys.of("nav", "finish"))).values())
+    assert len(kept) == 4 * RECORD_BYTES
+    assert len(b"".join((await submitted.redis.hgetall(keys.of("content", "finish"))).values())) == 3 * RECORD_BYTES
+    assert (await submitted.queues["nav"].totals()).finished == 4
+    assert await sound(submitted)
+    await submitted.delete("other")
+    assert not await submitted.redis.exists(keys.of("nav", "finish"))
     assert await sound(submitted)
 
 

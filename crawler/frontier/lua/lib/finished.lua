@@ -1,6 +1,6 @@
 -- Which seeds are finished, for which plan, and since when: hash `finish`. frontier/finished.py reads it, too.
 --
--- Gives the scripts: `look_up_finished`, `add_finished`.
+-- Gives the scripts: `look_up_finished`, `add_finished`, `number_of_buckets`, `drop_finished`.
 --
 -- For each plan that wanted it, a finished seed is a record of 14 bytes, all of them big endian:
 --   8 bytes  the first of its fingerprint
@@ -125,4 +125,26 @@ local function add_finished(fingerprints, plans, tellable)
     fields[#fields + 1] = records
   end
   write_all('HSET', finish, fields)
+end
+
+-- Returns how many buckets there are; they are numbered from 0.
+local function number_of_buckets()
+  read_buckets()
+  return buckets
+end
+
+-- Takes the records of a plan out of a bucket; returns how many they were. Writes `finish`.
+local function drop_finished(plan, bucket)
+  local number, kept = number_of(plan), {}
+  local records = records_in(call('HGET', finish, text(bucket)))
+  for at = 1, #records, RECORD_BYTES do
+    local record = string.sub(records, at, at + RECORD_BYTES - 1)
+    local high, middle, low = string.byte(record, MEMBER_BYTES + TIME_BYTES + 1, RECORD_BYTES)
+    if math.floor(((high * 256 + middle) * 256 + low) / 2) ~= number then kept[#kept + 1] = record end
+  end
+  local dropped = #records / RECORD_BYTES - #kept
+  if dropped > 0 then
+    if #kept > 0 then call('HSET', finish, text(bucket), table.concat(kept)) else call('HDEL', finish, text(bucket)) end
+  end
+  return dropped
 end
