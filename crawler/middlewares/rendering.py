@@ -63,7 +63,7 @@ class RenderMiddleware:
 
     def __init__(self, crawler: Crawler, worker: Worker, pages_at_once: int) -> None:
         self._crawler, self._sites = crawler, worker.claiming.sites
-        self._browser, self._choice = worker.rendering.browser, worker.rendering.choice
+        self._browser, self._choice = worker.browser, worker.render_choice
         self._max_attempts = worker.config.frontier.max_attempts
         self._evidence_folder = config.BROWSER_EVIDENCE_DIR.of(crawler.settings)
         self._renderer: Renderer | None = None  # made for the first page that needs it

@@ -173,7 +173,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         if state.render is None:
             return await self.read(page, visit, site)
         read = partial(self.read, visit=visit, site=site)
-        trial = Trial(self.worker.rendering.choice, site, visit.seed.frontier, read, page)
+        trial = Trial(self.worker.render_choice, site, visit.seed.frontier, read, page)
         if (outputs := await trial.as_it_came()) is not None:
             return outputs
         try:

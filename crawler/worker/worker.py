@@ -12,6 +12,7 @@ from crawler.base import log_events
 from crawler.base.errors import HeadroomError
 from crawler.base.events import Events
 from crawler.base.tasks import cancel, start
+from crawler.frontier.render_verdicts import RenderVerdicts
 from crawler.frontier.session import RENEWALS_PER_SESSION
 from crawler.servers.redis import SOCKET_SECONDS, redis_address, redis_async, redis_sync
 from crawler.worker.claiming.claiming import Claiming
@@ -19,7 +20,8 @@ from crawler.worker.config import WorkerConfig
 from crawler.worker.duties import Duties
 from crawler.worker.life.life import Life
 from crawler.worker.life.required import refuse_command, require_parts
-from crawler.worker.rendering.browser_use import BrowserUse
+from crawler.worker.rendering.browser_at_hand import BrowserAtHand
+from crawler.worker.rendering.render_choice import RenderChoice
 from crawler.worker.reports.reports import Reports
 from crawler.worker.start_lists.start_lists import StartLists
 from crawler.worker.turns.turns import Turns
@@ -52,7 +54,8 @@ class Worker:
     Attributes:
         frontier: Which of the two frontiers it works on.
         life: Its session, its node's load, and what operators want of it.
-        rendering: Its browser, and which pages need one.
+        browser: Whether it can render pages.
+        render_choice: Whether pages of sites that leave it to the crawl are rendered.
         claiming: What it claims, settles and offers.
         turns: The turns of hosts that it holds beside those of its claims.
         start_lists: What others put into Redis to be crawled.
@@ -80,9 +83,12 @@ class Worker:
         self.events = events = Events()
 
         self.life = Life(config, frontier, redis, session_redis, events=events, duties=duties)
-        self.rendering = BrowserUse(config, redis, self.life.wake, events=events, duties=duties)
-        browser = self.rendering.browser
-        self.claiming = Claiming(config, frontier, redis, self.life, browser, events=events, stats=stats, sites=sites)
+        self.browser = BrowserAtHand(config.browser_path, self.life.wake, duties)
+        verdicts = RenderVerdicts(redis, config.frontier.keys)
+        self.render_choice = RenderChoice(verdicts, config.render_look_again_s, events)
+        self.claiming = Claiming(
+            config, frontier, redis, self.life, self.browser, events=events, stats=stats, sites=sites
+        )
         self.turns = Turns(
             turn_keeper or self.claiming.queue,
             self.life.session,
@@ -102,7 +108,7 @@ class Worker:
             stats=stats,
         )
         self.reports = Reports(
-            config, frontier, self.life, self.claiming, browser, events=events, duties=duties, stats=stats
+            config, frontier, self.life, self.claiming, self.browser, events=events, duties=duties, stats=stats
         )
 
     @classmethod
@@ -172,7 +178,7 @@ class Worker:
         await cancel(*in_background)
         self.life.announce_stop()
         await self.start_lists.close()
-        await self.rendering.close()
+        await self.render_choice.close()
         await self.claiming.close()
         self.reports.close()
         await self._leave()

@@ -9,12 +9,10 @@ project.
 from __future__ import annotations
 
 import json
-import random
 import sys
 from itertools import product
 
 import attrs
-import fake_useragent.fake
 from itemadapter import ItemAdapter
 from scrapy import Field, Item, Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -57,7 +55,7 @@ class Recorder:
 
 
 class ShopSpider(Spider):
-    """What the three spiders have in common: one page at a time, so that pages come in the same order."""
+    """What the spiders have in common: one page at a time, so that pages come in the same order."""
 
     base = ""
     custom_settings = {"CONCURRENT_REQUESTS": 1}  # noqa: RUF012
@@ -172,28 +170,6 @@ class MonitoredSpider(ShopSpider):
         yield Offer(title=response.css("h1::text").get(), price=response.css("i::text").get())
 
 
-# -- scrapy-fake-useragent ------------------------------------------------------------------------------------------
-class DisguisedSpider(ShopSpider):
-    name = "disguised"
-
-    add_on = {  # noqa: RUF012
-        "DOWNLOADER_MIDDLEWARES": {
-            "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": None,
-            "scrapy_fake_useragent.middleware.RandomUserAgentMiddleware": 400,
-        },
-        "FAKEUSERAGENT_FALLBACK": "none was found",
-    }
-
-    async def start(self):
-        fake_useragent.fake.random = random.Random(1)  # the same agents in every crawl
-        yield Request(f"{self.base}/shelf")
-        yield Request(f"{self.base}/own", headers={"User-Agent": "of the request"})
-
-    def parse(self, response):
-        yield {"agent": response.request.headers["User-Agent"].decode(), "status": response.status}
-        yield from response.follow_all(css="a")
-
-
 async def crawl(spider, project, base):
     settings = Settings()
     if project != "alone":
@@ -208,7 +184,7 @@ async def crawl(spider, project, base):
 async def main(_reactor):
     results = {
         f"{spider.name}/{number}": await crawl(spider, project, f"{sys.argv[1]}/{spider.name}/{number}")
-        for spider, (number, project) in product((PoetSpider, MonitoredSpider, DisguisedSpider), enumerate(PROJECTS))
+        for spider, (number, project) in product((PoetSpider, MonitoredSpider), enumerate(PROJECTS))
     }
     print(json.dumps(results, default=str))
 

@@ -16,7 +16,6 @@ PAGES = {
     "book/1/price": "<b>11</b>",
     "book/2/price": "<b>22</b>",
     "book/3/price": "<b>33</b>",
-    "own": "",
 }
 
 
@@ -97,13 +96,3 @@ def test_spidermon_validates_and_monitors(crawls):
     assert stats["spidermon/validation/items"] == 3
     assert stats["spidermon/validation/items/dropped"] == 1
     assert stats["spidermon_field_coverage/Offer/title"] == 1.0
-
-
-def test_scrapy_fake_useragent_disguises_each_request(crawls):
-    result = same_everywhere(crawls, "disguised")
-    seen = {path: headers["User-Agent"] for path, headers in result["requests"]}
-    assert seen.pop("own") == "of the request"
-    assert len(seen) == 4
-    assert all(agent.startswith("Mozilla/5.0 (") for agent in seen.values())
-    assert len(set(seen.values())) > 1
-    assert {*seen.values(), "of the request"} == {item["agent"] for item in result["items"]}

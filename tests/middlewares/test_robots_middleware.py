@@ -167,15 +167,6 @@ def test_what_each_answer_means_for_the_page(serve, crawl, nobody):
     assert after - before >= 1
 
 
-def test_pages_of_one_host_fare_by_their_own_paths(serve, crawl):
-    place = serve(says(200, "User-agent: *\nDisallow: /page/private\nAllow: /page/private/open$\n"))
-    paths = ["/page/a", "/page/private/x", "/page/private/open", "/page/private/open?x", "/page/PRIVATE"]
-    crawl.offer(place.url + path for path in paths)
-    reasons = failures(crawl)
-    assert reasons == dict.fromkeys((place.url + path for path in (paths[1], paths[3])), "robots")
-    assert len(asked(place)) == 1
-
-
 def test_two_workers_ask_once_and_know_for_a_day(serve, crawl):
     rules = reply(200, "User-agent: *\nDisallow: /page/9\n")
     place = serve(lambda _path: [0.5, rules])  # others come while the first waits

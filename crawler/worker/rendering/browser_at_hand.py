@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from crawler.render.chromium import why_no_browser
 
+if TYPE_CHECKING:
+    import asyncio
+
+    from crawler.worker.duties import Duties
+
+LOOK_SECONDS = 1.0  # between two looks for a browser
 FAILED_SECONDS = 60.0  # so long a browser that doesn't start counts as missing; then one page tries it again
 
 
@@ -14,27 +21,30 @@ class BrowserAtHand:
 
     Args:
         path: BROWSER_PATH.
+        wake: Set when a browser has come: more may be claimed with one.
 
     Attributes:
         why_no_browser: What keeps it from that; empty: nothing that is known.
         is_wanted: Whether a page was handed back for want of one, since when there has been none.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, wake: asyncio.Event, duties: Duties) -> None:
         self._path = path
+        self._wake = wake
         self._failed_until_s = 0.0  # by the monotonic clock
         self.why_no_browser = why_no_browser(path)
         self.is_wanted = False
+        duties.add(LOOK_SECONDS, self._look)
 
-    def look(self) -> bool:
-        """Looks whether there is a browser; returns whether one has come. Takes some 0.1 ms."""
+    def _look(self) -> None:
+        """Looks whether there is a browser. Takes some 0.1 ms."""
         why_none = why_no_browser(self._path)
         has_come = bool(self.why_no_browser) and not why_none and time.monotonic() >= self._failed_until_s
         if why_none or has_come:
             self.why_no_browser = why_none
         if has_come:
             self.is_wanted = False
-        return has_come
+            self._wake.set()
 
     def note_failed(self, why: str) -> None:
         """Notes that the browser doesn't start, and why."""

@@ -102,26 +102,6 @@ async def test_who_was_starved_longer_asks_more_often(workers, clock):
     assert pauses[0] <= fair_share.PAUSE_SECONDS
 
 
-async def test_who_hears_that_another_is_starved_does_not_say_it_too_for_a_while(workers, clock, redis_url):
-    async with Redis.from_url(redis_url) as redis, redis.pubsub() as subscription:
-        await subscription.subscribe("w")
-        first, second = workers
-        second.starve()
-        starved(first, clock)
-        await until_it_lets_others_claim(second)
-        assert second.starve() > 0
-        assert second._saying is None
-        clock.now += fair_share.SAYING_SECONDS
-        second.starve()
-        said = []
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            async for message in subscription.listen():
-                said.append(message["data"])
-                if message["data"] == b"starved b":
-                    break
-    assert said == [1, b"starved a", b"starved b"]
-
-
 async def test_a_redis_that_is_away_keeps_no_worker_from_claims(clock):
     async with Redis(port=1) as redis:  # nobody listens there
         worker = FairShare(redis, "w", "a", Events())

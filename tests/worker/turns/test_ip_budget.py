@@ -10,7 +10,7 @@ import pytest
 from samples import a_visit
 from waiting import PATIENCE_SECONDS
 
-from crawler.base.errors import ConfigError, HostBackoffError, SessionLostError
+from crawler.base.errors import ConfigError, HostBackoffError
 from crawler.worker.turns import ip_budget
 from crawler.worker.turns.ip_budget import IpBudget
 
@@ -116,16 +116,6 @@ async def test_a_visit_not_started_doesn_t_wait_behind_many_others(budget, is_ke
         task.cancel()
     await asyncio.wait([media, *queued])
     assert mine._lines == {}
-
-
-async def test_waiting_ends_with_the_visit(budget, is_kept_waiting):
-    mine, mine_to_wait = budget(), a_visit()
-    await mine.acquire("a.test", a_visit())
-    waiting = asyncio.create_task(mine.acquire("a.test", mine_to_wait))
-    assert await is_kept_waiting(waiting, mine)
-    mine_to_wait.abandon()
-    with pytest.raises(SessionLostError):
-        await waiting
 
 
 async def test_a_name_without_an_address_needs_no_turn(budget):
