@@ -10,7 +10,7 @@ import pytest
 import yaml
 from needs import need
 
-from crawler import __version__, config
+from crawler import config
 from crawler.frontier.keys import Keys
 from testbed.servers.process import ROOT
 
@@ -62,20 +62,6 @@ def test_what_is_sent_is_by_the_schema_too_and_in_the_namespace(validate, built,
     for document in built.values():
         validate(document, version)
     assert {one["metadata"].get("namespace") for one in built.values()} - {"headroom"} == {None}  # the Namespace itself
-
-
-@pytest.mark.parametrize(("spider", "replicas"), [("consumer", 2), ("producer", 1)])
-def test_each_spider_has_a_deployment_and_a_budget_of_its_own(built, spider, replicas):
-    deployment, budget = built["Deployment", spider], built["PodDisruptionBudget", spider]
-    (worker,) = pod_of(deployment)["containers"]
-    assert worker["args"] == ["crawl", spider]
-    assert worker["image"] == f"headroom:{__version__}"
-    assert deployment["spec"]["replicas"] == replicas
-    labels = deployment["spec"]["template"]["metadata"]["labels"]
-    assert labels["app.kubernetes.io/component"] == spider
-    (spread,) = pod_of(deployment)["topologySpreadConstraints"]
-    for selector in (deployment["spec"]["selector"], budget["spec"]["selector"], spread["labelSelector"]):
-        assert selector["matchLabels"] == labels
 
 
 def test_a_pod_has_the_time_to_stop_and_its_limits_and_no_rights(built):

@@ -37,17 +37,6 @@ def test_every_expression_names_metrics_and_labels_that_there_are(expression):
         assert set(re.findall(r"(\w+)(?:=|!)", labels)) <= METRICS[name]
 
 
-def test_panels_have_their_own_place_and_number():
-    panels = json.loads(DASHBOARD.read_text("utf-8"))["panels"]
-    assert len({panel["id"] for panel in panels}) == len(panels)
-    taken = set()
-    for place in (panel["gridPos"] for panel in panels):
-        assert place["x"] + place["w"] <= 24
-        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
-        assert not taken & cells
-        taken |= cells
-
-
 def test_every_alert_fires_in_a_test_and_none_in_a_healthy_crawl():
     names = {rule["alert"] for rule in RULES}
     asked = [(one["alertname"], "exp_alerts" in one) for test in TESTED[1:] for one in test["alert_rule_test"]]

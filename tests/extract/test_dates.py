@@ -150,7 +150,7 @@ _TABLES = [*(getattr(cldr_names, name) for name in _NAMES), *(getattr(vocabulary
 _ALIKE = {"i": "\u0131", "s": "\u017f", "k": "\u212a", "в": "\u1c80", "д": "\u1c81", "о": "\u1c82", "с": "\u1c83"}
 
 
-@pytest.mark.parametrize("around", ["{}", "3 {} 2026 2:05", "3.11.2026 2:05 {}", "3 {} ago", "vor {}", "vor {} день"])
+@pytest.mark.parametrize("around", ["{}", "3 {} 2026 2:05", "3 {} ago", "vor {} день"])
 def test_a_word_in_unusual_letters_and_blanks_makes_a_date_or_none(around):
     for word in {word for table in _TABLES for word in table}:
         for written in {word, word.upper(), *(word.replace(one, other) for one, other in _ALIKE.items())}:

@@ -42,10 +42,3 @@ def test_a_redis_that_is_full_by_turns_makes_a_line_a_minute(said, monkeypatch):
         full.note(0, refused=False)
         now[0] += 1
     assert said() == [FULL, ROOM] * 3
-
-
-def test_with_room_there_is_nothing_to_say(said):
-    full = RedisFull()
-    full.note(0, refused=False)
-    assert not full.now
-    assert said() == []

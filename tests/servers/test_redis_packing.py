@@ -41,10 +41,3 @@ def test_an_argument_that_redis_can_not_read_is_refused(argument):
 def test_every_client_for_the_event_loop_packs_so(settings):
     pool = redis_async(settings).connection_pool
     assert pool.connection_class.pack_command is packing(Connection).pack_command
-
-
-@pytest.mark.parametrize("url", ["redis://h:1/0", "rediss://h:1/0"])
-def test_the_connections_to_a_cluster_pack_so(url):
-    cluster = redis_async({"REDIS_URL": url, "REDIS_CLUSTER": True})
-    found = cluster.connection_kwargs["connection_class"]
-    assert found.pack_command is packing(Connection).pack_command

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.servers import redis_retry
@@ -22,11 +21,3 @@ async def test_it_is_called_until_it_is_answered(monkeypatch, caplog):
     assert [record.getMessage() for record in caplog.records] == [
         "a question: waiting for Redis: reset",
     ]
-
-
-async def test_other_errors_are_the_caller_s():
-    async def ask():
-        raise ValueError("not of Redis")
-
-    with pytest.raises(ValueError, match="not of Redis"):
-        await until_redis_answers("a question", ask)
