@@ -172,6 +172,7 @@ class Transport:
     def __init__(self):
         self.fate = "heard"
         self.late = None  # the call that was held back last
+        self.now_ms = BEGIN_MS  # by the clocks of workers, too
 
     def through(self, real):
         """Returns `scripts.run` or `scripts.run_after`, but for what becomes of the call."""
@@ -224,8 +225,8 @@ class Interleaving:
         self.model = Model(BEGIN_MS, SITES, MAX_ATTEMPTS, FAIL_DAYS)
         self.stem = self.driver.keys.partition(0).stem
         self.slots = [Slot(number) for number in range(len(SLOT_FRONTIERS))]
-        content_queue = self.driver.queues["content"]
-        self.known = [Known(content_queue, lambda: self.model.now_ms / 1_000) for _ in self.slots]  # by slot
+        transport.now_ms = BEGIN_MS
+        self.known = [Known(self.driver.queues["content"]) for _ in self.slots]  # by slot
         self.late = []  # calls on their way: what runs them, and what follows them in the model
         self.saved = None
         self.seen = None  # what the step's last call has left in Redis
@@ -624,6 +625,7 @@ class Interleaving:
 
     async def wait(self, ms):
         self.model.now_ms += ms
+        self.transport.now_ms = self.model.now_ms
         await self.redis.set(CLOCK, self.model.now_ms)
 
     wait_long = wait
