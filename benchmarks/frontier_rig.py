@@ -12,7 +12,7 @@ import redis as sync
 
 from crawler.base.models import Claimed, Seed
 from crawler.frontier import scripts
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.frontier.settlement import Settlement, TurnRelease

@@ -36,7 +36,7 @@ from benchmarks import simulated_report as report
 from benchmarks.simulated_nodes import Account, Spec, live
 from crawler import sites
 from crawler.base.models import Seed
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import Queue
 from crawler.plans.registry import Registry

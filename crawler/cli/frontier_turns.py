@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from crawler.base import tasks
 from crawler.base.errors import UnavailableError
 from crawler.base.events import Events
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.preflight import begin_or_check_frontier
 from crawler.frontier.queue import NO_SESSION, NO_TURN, queues_of
 from crawler.frontier.session import Session

@@ -13,8 +13,8 @@ from redis.exceptions import NoPermissionError, ReadOnlyError, RedisError, Respo
 
 from crawler.base.errors import FrontierError, UnavailableError
 from crawler.doctor.finding import Finding, advice, loss, ok, stop, worst
-from crawler.frontier.config import FrontierConfig
 from crawler.frontier.durability import advice as durability_advice
+from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import SCHEMA_VERSION
 from crawler.frontier.preflight import begin_or_check_frontier, refuse_eviction, server_version
 from crawler.frontier.rights import missing_rights

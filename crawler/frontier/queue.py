@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from crawler.base.reasons import Note
-    from crawler.frontier.config import FrontierConfig
+    from crawler.frontier.frontier_config import FrontierConfig
 
 # In one call; each takes some 5 ms of Redis's time then, so that claims of others aren't held up. One that takes longer
 # ends by itself (lua/lib/budget.lua) and says how far it came.

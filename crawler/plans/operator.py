@@ -11,7 +11,7 @@ from redis.exceptions import OutOfMemoryError, RedisError
 
 from crawler.base.errors import AccessError, PlanError, UnavailableError, shown
 from crawler.frontier import ledger, recount
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import queues_of
 from crawler.frontier.seed_admin import Progress, SeedAdmin, unheard

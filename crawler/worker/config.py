@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config
 from crawler.config.check import redaction_of
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier_config import FrontierConfig
 from crawler.worker.life.headroom import Limits
 from crawler.worker.start_lists.start_entries import StartList, start_lists
 

@@ -12,7 +12,7 @@ from crawler.base import urls
 from crawler.cli.frontier_turns import FrontierTurns
 from crawler.cli.local_turns import LocalTurns
 from crawler.cli.page_fetcher import PageFetcher
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import NO_TURN, queues_of
 from crawler.frontier.settlement import TurnRelease

@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from crawler.base.models import Seed
 from crawler.frontier import ledger, recount, scripts
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import Keys, partition_of
 from crawler.frontier.queue import queues_of
 from crawler.frontier.seed_admin import SeedAdmin

@@ -13,7 +13,7 @@ from crawler import plans
 from crawler.base.errors import PlanError
 from crawler.base.models import Seed
 from crawler.frontier import recount
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import queues_of

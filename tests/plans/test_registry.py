@@ -14,7 +14,7 @@ from crawler import sites
 from crawler.base.errors import FrontierError, PlanError
 from crawler.base.models import Seed
 from crawler.frontier import ledger
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import DAY_MILLISECONDS, Queue
 from crawler.plans.registry import SITES_CHANGED, PlanRecord, Registry
