@@ -16,7 +16,7 @@ from crawler.render.page_sockets import PageSockets
 from crawler.render.page_view import POLL_SECONDS, PageView
 from crawler.render.player import Player
 from crawler.render.rendered import Rendered
-from crawler.render.traffic import PageTraffic
+from crawler.render.traffic import PageTraffic, is_attachment
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -257,8 +257,9 @@ class OpenPage:
         except PlaywrightError as error:
             if self.traffic.ended.done():
                 raise
-            if self.traffic.document is not None:  # it came, and the browser shows none: a download, or status 204
-                raise NoDocumentError("the answer is no document that a browser shows") from error
+            if answer := self.traffic.document:  # it came, and the browser shows none: a download, or status 204
+                what = "sent as an attachment" if is_attachment(answer) else f"of status {answer.status}"
+                raise NoDocumentError(f"the answer is no document that a browser shows: it is {what}") from error
             raise RenderError(f"the browser can't open it: {error.message.splitlines()[0]}") from error
 
     async def _become_quiet(self, place: PageView) -> None:

@@ -23,7 +23,8 @@ MAX_DOCUMENTS = 20  # that a page leads itself to, redirects counted: as many ho
 # An answer reaches its page within ms; on a busy machine, where quiet would else come too early, later. Of what workers
 # ask for, the browser doesn't tell.
 DELIVERY_SECONDS = 2.0
-DATA_TYPES = frozenset({"XHR", "Fetch"})
+DATA_TYPES = frozenset({"XHR", "Fetch", "Other"})  # the last is what the browser calls a <link rel=preload as=fetch>
+STAYS_AT = frozenset({204, 205})  # statuses of answers at which a browser stays where it is
 
 
 class PageTraffic:
@@ -113,7 +114,7 @@ class PageTraffic:
                 self.end(error)
             return None
         self._delivering[request.url] = time.monotonic() + DELIVERY_SECONDS
-        if request.is_page and answer.status // 100 != REDIRECTION:
+        if request.is_page and answer.status // 100 != REDIRECTION and not (self.document and is_no_document(answer)):
             self.document = answer
         if request.resource_type in DATA_TYPES:
             self.json.note(number, request, answer)
@@ -126,6 +127,17 @@ class PageTraffic:
             self.end(PageCrashedError(f"the page led itself to more than {MAX_DOCUMENTS} documents"))
             return False
         return self._requests <= MAX_REQUESTS
+
+
+def is_no_document(answer: PageAnswer) -> bool:
+    """Returns whether a browser shows no document for an answer by its status, or since it is sent as an attachment."""
+    return answer.status in STAYS_AT or is_attachment(answer)
+
+
+def is_attachment(answer: PageAnswer) -> bool:
+    """Returns whether a browser is told to save an answer rather than to show it."""
+    disposition = next((value for name, value in answer.headers if name.lower() == b"content-disposition"), b"")
+    return disposition.strip().lower().startswith(b"attachment")
 
 
 def _resource_type(request: PageRequest) -> str:

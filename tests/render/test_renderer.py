@@ -105,13 +105,33 @@ async def test_an_error_page_is_rendered_with_its_status(renderer, site):
     assert (page.status, "not here" in page.html) == (404, True)
 
 
+ATTACHMENT = (b"Content-Disposition", b"attachment; filename=a.html")
+
+
 @pytest.mark.parametrize(
-    ("headers", "status"), [([(b"Content-Disposition", b"attachment; filename=a.html")], 200), ([], 204)]
+    ("headers", "status", "why"), [([ATTACHMENT], 200, "it is sent as an attachment"), ([], 204, "it is of status 204")]
 )
-async def test_what_is_no_document_is_not_rendered(renderer, site, headers, status):
+async def test_what_is_no_document_is_not_rendered(renderer, site, headers, status, why):
     site.add(PAGE, "", *headers, status=status)
-    with pytest.raises(NoDocumentError):
+    with pytest.raises(NoDocumentError, match=why):
         await renderer.render(PAGE, wish=QUICK, fetch=site)
+
+
+@pytest.mark.parametrize(("headers", "status"), [([ATTACHMENT], 200), ([], 204), ([], 205)])
+async def test_a_page_whose_script_leads_to_no_document_keeps_its_own_status(renderer, site, headers, status):
+    site.add(PAGE, "<p>here</p><script>location = '/nothing'</script>", (b"X-Made", b"yes"), status=404)
+    site.add("https://forum.example/nothing", "", *headers, status=status)
+    page = await renderer.render(PAGE, wish=QUICK, fetch=site)
+    assert (page.status, "here" in page.html, (b"X-Made", b"yes") in page.headers) == (404, True, True)
+    assert site.urls() == [PAGE, "https://forum.example/nothing"]
+
+
+async def test_json_that_a_page_loads_ahead_counts_as_loaded(renderer, site):
+    address = "https://forum.example/posts.json"
+    site.add(PAGE, "<link rel=preload as=fetch crossorigin=anonymous href=/posts.json>")
+    site.add(address, '["one"]', kind=JSON)
+    page = await renderer.render(PAGE, wish=QUICK, fetch=site)
+    assert page.answers == (JsonAnswer(address, b'["one"]'),)
 
 
 async def test_a_post_reaches_the_crawl_with_its_body(renderer, site):
