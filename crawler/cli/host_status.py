@@ -260,11 +260,11 @@ def print_host(status: HostStatus) -> None:
         ("turns", f"{len(status.taken)} of {status.turns} taken" + (f", by {nodes}" if nodes else "")),
         ("ready seeds", ", ".join(f"{number:,} {name}" for name, number in status.ready.items())),
     ]
-    pairs += [(one.authority, "\n".join((_robots_words(one), *one.rules))) for one in status.robots]
-    for period, one in status.answers.items():
-        size = shown_count("bytes", one["bytes"])
+    pairs += [(robots.authority, "\n".join((_robots_words(robots), *robots.rules))) for robots in status.robots]
+    for period, counts in status.answers.items():
+        size = shown_count("bytes", counts["bytes"])
         pairs.append(
-            (f"last {period}", f"{quantity(one['pages'], 'answer')}, {one['errors']:,} of them errors, {size}")
+            (f"last {period}", f"{quantity(counts['pages'], 'answer')}, {counts['errors']:,} of them errors, {size}")
         )
     print_pairs(pairs)
 

@@ -86,8 +86,8 @@ async def seed_status(operator: Operator, seed: Seed) -> dict[str, Any]:
     """Returns where a seed is and why it isn't done, as JSON values."""
     info = await seed_info(operator.queues[seed.frontier], seed)
     why = info.why
-    if said := meaning(info.details.get("reason", "")):
-        why += f": {said}"
+    if reason_meaning := meaning(info.details.get("reason", "")):
+        why += f": {reason_meaning}"
     if info.state == "failed":
         why += "; " + await _what_helps(operator, info.details["plans"])
     elif info.state == "parked" and info.seed:

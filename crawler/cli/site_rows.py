@@ -69,8 +69,8 @@ def _link_rows(links: dict[str, Any]) -> Iterator[Row]:
     yield "links", _as_text(links["urls"]) or f"none: {none}"
     if unmatched:
         yield "unmatched", f"{unmatched} more, whose rows lack a word (`results.match`)"
-    if said := [f"{url}: {row['said']}" for url, row in links["rows"].items() if row["said"]]:
-        yield "rows", _as_text(said)
+    if of_rows := [f"{url}: {row['said']}" for url, row in links["rows"].items() if row["said"]]:
+        yield "rows", _as_text(of_rows)
     yield from _left_out_rows(links)
     if links["next"]:
         yield "next", _request(links["next"])

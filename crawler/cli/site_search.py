@@ -157,9 +157,9 @@ class SearchTrial:
             return page, links(page)
         if rendering.when == "auto":
             with contextlib.suppress(ExtractError):
-                found = links(page)
-                if found.urls or found.lists or found.empty:
-                    return page, found
+                plain = links(page)
+                if plain.urls or plain.lists or plain.empty:
+                    return page, plain
         rendered, _ = await self._browser.render(page, rendering, " ".join(self._words))
         return rendered, links(rendered)
 

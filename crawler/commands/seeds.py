@@ -103,17 +103,17 @@ class Command(ActionCommand):
         more = len(chosen) > opts.limit
         rows = [
             {
-                "frontier": found.seed.frontier,
-                "state": found.state,
-                "reason": found.reason,
-                "plan": found.seed.plan,
-                "plans": list(found.plans),
-                "site": found.seed.site,
-                "url": found.seed.url,
-                "keywords": list(found.seed.keywords),
-                "fingerprint": found.fingerprint.hex(),
+                "frontier": listed.seed.frontier,
+                "state": listed.state,
+                "reason": listed.reason,
+                "plan": listed.seed.plan,
+                "plans": list(listed.plans),
+                "site": listed.seed.site,
+                "url": listed.seed.url,
+                "keywords": list(listed.seed.keywords),
+                "fingerprint": listed.fingerprint.hex(),
             }
-            for found in chosen[: opts.limit]
+            for listed in chosen[: opts.limit]
         ]
         print_answer(opts, {"seeds": rows, "more": more}, _print_seeds)
 
@@ -190,8 +190,8 @@ class Command(ActionCommand):
             raise UsageError("seeds retry: expected URLs, --plan, --site, --reason, --frontier or --all")
         chosen_urls = {urls.canonical(url, routes=True) for url in args}
 
-        def is_wanted(found: UnfinishedSeed) -> bool:
-            return _is_chosen(found, opts) and (not chosen_urls or found.seed.url in chosen_urls)
+        def is_wanted(failed: UnfinishedSeed) -> bool:
+            return _is_chosen(failed, opts) and (not chosen_urls or failed.seed.url in chosen_urls)
 
         async with self.connect() as operator:
             retrying = Retrying(await operator.registry.plans(), is_wanted)
@@ -247,19 +247,19 @@ def _frontiers(opts: argparse.Namespace) -> tuple[Frontier, ...]:
     return (opts.frontier,) if opts.frontier else FRONTIERS
 
 
-def _is_chosen(found: UnfinishedSeed, opts: argparse.Namespace) -> bool:
+def _is_chosen(listed: UnfinishedSeed, opts: argparse.Namespace) -> bool:
     """Returns whether `--plan`, `--site` and `--reason` choose a seed; an option that isn't given chooses all."""
-    pairs = ((opts.site, found.seed.site), (opts.reason, found.reason))
-    return opts.plan in (None, *found.plans) and all(wanted in (None, value) for wanted, value in pairs)
+    pairs = ((opts.site, listed.seed.site), (opts.reason, listed.reason))
+    return opts.plan in (None, *listed.plans) and all(wanted in (None, value) for wanted, value in pairs)
 
 
 async def _choose(operator: Operator, opts: argparse.Namespace, limit: int) -> list[UnfinishedSeed]:
     """Returns at most so many of the seeds that the options choose, each once."""
     chosen: dict[bytes, UnfinishedSeed] = {}
     for frontier in _frontiers(opts):
-        async for found in operator.admins[frontier].seeds(opts.state, opts.plan):
-            if _is_chosen(found, opts):
-                chosen[found.fingerprint] = found
+        async for listed in operator.admins[frontier].seeds(opts.state, opts.plan):
+            if _is_chosen(listed, opts):
+                chosen[listed.fingerprint] = listed
                 if len(chosen) == limit:
                     return list(chosen.values())
     return list(chosen.values())

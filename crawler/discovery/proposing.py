@@ -151,10 +151,10 @@ def _proposed(inquiry: Inquiry, definition: dict[str, Any], listed: Fetched, pag
 
 def _of_search(urls: Sequence[str], word: str) -> list[str]:
     """Returns parameters of results that only repeat the word: without them, each page has one address."""
-    found = [
+    repeating = [
         {name for name, value in parse_qsl(urlsplit(url).query) if value.casefold() == word.casefold()} for url in urls
     ]
-    return sorted(set.intersection(*found)) if found else []
+    return sorted(set.intersection(*repeating)) if repeating else []
 
 
 def _name_of(url: str) -> str:

@@ -31,12 +31,12 @@ def judge_clock(ahead_s: float, unsure_s: float) -> Finding:
         unsure_s: By how much the said time may be wrong.
     """
     off_s = max(0.0, abs(ahead_s) - unsure_s)
-    said = f"this node's clock is {abs(ahead_s):.2f} s {'ahead of' if ahead_s > 0 else 'behind'} Redis's"
+    apart = f"this node's clock is {abs(ahead_s):.2f} s {'ahead of' if ahead_s > 0 else 'behind'} Redis's"
     if off_s >= VERSIONS_CONFUSED_SECONDS:
         return loss(
-            f"{said}: items have a wrong `time`, by which Mongo and readers tell a page's newer version from an older "
+            f"{apart}: items have a wrong `time`, by which Mongo and readers tell a page's newer version from an older "
             "one; have NTP set both"
         )
     if off_s >= OFF_MAX_SECONDS:
-        return advice(f"{said}, and items have a wrong `time`; have NTP set both")
-    return ok(said)
+        return advice(f"{apart}, and items have a wrong `time`; have NTP set both")
+    return ok(apart)

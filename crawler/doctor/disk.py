@@ -57,9 +57,9 @@ def judge_folder(name: str, folder: Path) -> Finding:
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         return stop(f"{name}: {there} can't be written to: claims stop; make it a folder that this user may write to")
     free = shutil.disk_usage(there).free
-    said = f"{name}: {free / GIGABYTE:,.1f} GB are free on the disk of {folder}"
+    room = f"{name}: {free / GIGABYTE:,.1f} GB are free on the disk of {folder}"
     if free < FULL_BYTES:
-        return stop(f"{said}: when it is full, claims stop; make room, or name another folder")
+        return stop(f"{room}: when it is full, claims stop; make room, or name another folder")
     if free < LITTLE_BYTES:
-        return advice(f"{said}: make room before it is full, or name another folder")
-    return ok(said)
+        return advice(f"{room}: make room before it is full, or name another folder")
+    return ok(room)

@@ -95,7 +95,7 @@ async def examine(groups: Sequence[CheckGroup[Any]], settings: Mapping[str, Any]
     def shown(text: str) -> str:
         return short(one_line(redact(text)), TEXT_CHARACTERS_MAX)
 
-    return [(name, Finding(found.state, shown(found.text))) for group in rows for name, found in group]
+    return [(name, Finding(finding.state, shown(finding.text))) for group in rows for name, finding in group]
 
 
 async def _try(check: HealthCheck[T], examined: T) -> Finding:

@@ -98,9 +98,9 @@ async def open_kafka(settings: Mapping[str, Any]) -> AsyncIterator[ExaminedKafka
 def _ask(settings: Mapping[str, Any], wanted: Collection[str], proof: str) -> ExaminedKafka:
     with contextlib.closing(kafka_admin(settings)) as admin:
         there = {topic["name"]: topic for topic in admin.describe_topics()}
-        made, refused, unasked = _would_be_made(admin, sorted({*wanted, proof} - there.keys()))
+        creatable, refused, unasked = _would_be_made(admin, sorted({*wanted, proof} - there.keys()))
         of_sites = {*wanted, *(name + ALSO_SUFFIX for name in wanted)}  # what lies in `proof` may be lost
-        topics = [*_described(admin, {name: there[name] for name in sorted(of_sites & there.keys())}), *made]
+        topics = [*_described(admin, {name: there[name] for name in sorted(of_sites & there.keys())}), *creatable]
         return ExaminedKafka(
             ",".join(map(redacted_address, config.KAFKA_BOOTSTRAP_SERVERS.of(settings))),
             len(admin.describe_cluster()["brokers"]),

@@ -36,8 +36,8 @@ def judge_open_files(soft: int, hard: int, requests: int) -> Finding:
     if soft >= needed:
         return ok(f"{soft:,}, and a worker with CONCURRENT_REQUESTS {requests} has up to {needed:,} open")
     how = f"ulimit -n {needed}" if hard == resource.RLIM_INFINITY or hard >= needed else f"the hard limit is {hard:,}"
-    said = (
+    limit = (
         f"at most {soft:,}, and a worker with CONCURRENT_REQUESTS {requests} has up to {needed:,} open: raise it "
         f"({how}; LimitNOFILE={needed} in a systemd unit), or lower CONCURRENT_REQUESTS"
     )
-    return stop(said) if soft < OWN_FILES else advice(f"{said}. Until then it hands pages back for want of files")
+    return stop(limit) if soft < OWN_FILES else advice(f"{limit}. Until then it hands pages back for want of files")

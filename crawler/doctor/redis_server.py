@@ -135,10 +135,10 @@ async def durability(examined: ExaminedRedis) -> Finding:
                 "it fails to write to its disk, so what changed lately is in its memory alone: "
                 "make room on that disk, and see its log"
             )
-    found = await durability_advice(examined.redis)
-    if found is None:
+    advised = await durability_advice(examined.redis)
+    if advised is None:
         return ok("it has an append-only file: a crash loses a second at most")
-    level, text = found
+    level, text = advised
     return loss(text) if level >= logging.WARNING else advice(text)
 
 
@@ -151,7 +151,7 @@ async def memory(examined: ExaminedRedis) -> Finding:
 
 def _memory_of_one(info: Mapping[str, Any]) -> Finding:
     used, limit = info["used_memory"], info.get("maxmemory") or 0
-    said = f"{used / MEGABYTE:,.0f} MB in use, maxmemory is {limit / MEGABYTE:,.0f} MB"
+    usage = f"{used / MEGABYTE:,.0f} MB in use, maxmemory is {limit / MEGABYTE:,.0f} MB"
     if not limit:
         machine = f" of {total / MEGABYTE:,.0f} MB" if (total := info.get("total_system_memory")) else ""
         return advice(
@@ -159,10 +159,10 @@ def _memory_of_one(info: Mapping[str, Any]) -> Finding:
             "maxmemory to two thirds of that, since a rewrite of its append-only file needs room, too"
         )
     if used >= limit:
-        return stop(f"it is full ({said}): claims and offers wait; {FULL_REMEDY}")
+        return stop(f"it is full ({usage}): claims and offers wait; {FULL_REMEDY}")
     if used >= NEARLY_FULL * limit:
-        return advice(f"it is nearly full ({said}): at its limit claims and offers wait; {FULL_REMEDY}")
-    return ok(said)
+        return advice(f"it is nearly full ({usage}): at its limit claims and offers wait; {FULL_REMEDY}")
+    return ok(usage)
 
 
 async def frontier(examined: ExaminedRedis) -> Finding:
@@ -195,12 +195,12 @@ async def latency(examined: ExaminedRedis) -> Finding:
 def judge_latency(taken_s: Sequence[float], session_s: float) -> Finding:
     """Returns what the times of some pings mean."""
     median_s, slowest_s = statistics.median(taken_s), max(taken_s)
-    said = f"{len(taken_s)} pings took {1_000 * median_s:.1f} ms in the median, the slowest {1_000 * slowest_s:.1f} ms"
+    times = f"{len(taken_s)} pings took {1_000 * median_s:.1f} ms in the median, the slowest {1_000 * slowest_s:.1f} ms"
     if slowest_s >= session_s / RENEWALS_PER_SESSION:
         return advice(
-            f"{said}: that is a renewal of a session ({session_s:g} s) late, and workers that renew too late lose "
+            f"{times}: that is a renewal of a session ({session_s:g} s) late, and workers that renew too late lose "
             "their seeds to others; see what holds Redis or the network up, or raise SESSION_SECONDS"
         )
     if median_s > MEDIAN_MAX_SECONDS:
-        return advice(f"{said}: every page and claim waits for that; let Redis be on one network with the workers")
-    return ok(said)
+        return advice(f"{times}: every page and claim waits for that; let Redis be on one network with the workers")
+    return ok(times)

@@ -26,15 +26,15 @@ async def versions(_settings: Mapping[str, Any]) -> Finding:
 def judge_versions(scrapys: str, libcurl: str, features: int) -> Finding:
     """Returns what a version of Scrapy and a build of libcurl mean."""
     has_http2 = bool(features & pycurl.VERSION_HTTP2)
-    said = (
+    installed = (
         f"Headroom {__version__}, Python {platform.python_version()}, Scrapy {scrapys}, libcurl {libcurl} "
         f"{'with' if has_http2 else 'without'} HTTP/2, turbohtml {version('turbohtml')}"
     )
     if not features & pycurl.VERSION_SSL:
-        return stop(f"{said}: libcurl was built without TLS, so https fails; install the wheel of pycurl")
+        return stop(f"{installed}: libcurl was built without TLS, so https fails; install the wheel of pycurl")
     if not scrapys.startswith(TESTED_VERSIONS):
         tested = " and ".join(f"{beginning}x" for beginning in TESTED_VERSIONS)
-        return advice(f"{said}: tested with Scrapy {tested} alone; Scrapy's own, slower engine runs with this one")
+        return advice(f"{installed}: tested with Scrapy {tested} alone; Scrapy's own, slower engine runs with this one")
     if not has_http2:
-        return advice(f"{said}: hosts are asked by HTTP/1.1 alone; install the wheel of pycurl, which has it")
-    return ok(said)
+        return advice(f"{installed}: hosts are asked by HTTP/1.1 alone; install the wheel of pycurl, which has it")
+    return ok(installed)

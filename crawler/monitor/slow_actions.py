@@ -63,13 +63,13 @@ class SlowActions:
         """Returns a target's action that is under way, or its last one if that failed; None: all is done."""
         return self._actions.get(target)
 
-    async def begin(self, target: str, name: str, user: str, work: Work, *, told: str = "") -> bool:
+    async def begin(self, target: str, name: str, user: str, work: Work, *, label: str = "") -> bool:
         """Begins an action; returns whether it is done already. It goes on by itself.
 
         Args:
             name: Its name in the audit.
             work: Does it.
-            told: What the audit says that it is done to; empty: the target.
+            label: What the audit says that it is done to; empty: the target.
 
         Raises:
             PlanError: Another one is under way.
@@ -81,13 +81,13 @@ class SlowActions:
         while len(self._actions) - len(self._tasks) >= FAILURES_MAX:
             self._actions.pop(next(failed for failed in self._actions if failed not in self._tasks))
         action = self._actions[target] = SlowAction(name, user)
-        running = self._run(target, action, work, told or target)
+        running = self._run(target, action, work, label or target)
         task = self._tasks[target] = tasks.start(running, name=f"{name} of {target}", died=_log_death)
         task.add_done_callback(lambda _task: self._tasks.pop(target, None))
         done, _ = await asyncio.wait([task], timeout=WAIT_SECONDS)
         if not done:
             async with self._connection.operator() as operator:
-                await audit.record(operator, user=user, action=name, target=told or target, outcome="under way")
+                await audit.record(operator, user=user, action=name, target=label or target, outcome="under way")
             return False
         if action.error:
             raise action.error
@@ -97,11 +97,11 @@ class SlowActions:
         """Breaks off what is under way."""
         await tasks.cancel(*self._tasks.values())
 
-    async def _run(self, target: str, action: SlowAction, work: Work, told: str) -> None:
+    async def _run(self, target: str, action: SlowAction, work: Work, label: str) -> None:
         try:
             async with self._connection.operator() as operator:
                 doing = partial(work, operator, action.add)
-                await audit.act(operator, user=action.user, action=action.name, target=told, work=doing)
+                await audit.act(operator, user=action.user, action=action.name, target=label, work=doing)
             self._actions.pop(target, None)
         except HeadroomError as error:
             action.error = error

@@ -34,14 +34,11 @@ def recognise(page: ParsedPage) -> list[Recognised]:
     """Returns the kinds that a page's site may be of, the likeliest first; empty if there is no mark of any."""
     generator = page.tree.select_one("meta[name=generator][content]")
     made_by = (generator.attr("content") or "") if generator else ""
-    return [
-        Recognised(kind, base, mark)
-        for kinds, told in _SOFTWARE
-        if (found := told(page, made_by))
-        for base, mark in (found,)
-        if base
-        for kind in kinds
-    ]
+    recognised: list[Recognised] = []
+    for kinds, place_of in _SOFTWARE:
+        base, mark = place_of(page, made_by) or ("", "")
+        recognised += [Recognised(kind, base, mark) for kind in kinds if base]
+    return recognised
 
 
 def _mediawiki(page: ParsedPage, made_by: str) -> tuple[str, str] | None:

@@ -64,12 +64,12 @@ class ParsedPage:
     @cached_property
     def anchors(self) -> tuple[Anchor, ...]:
         """Its links to other pages, in their order."""
-        found = []
+        anchors = []
         for element in self.tree.select("a[href]")[:MAX_ANCHORS]:
             url = self.absolute(element.attr("href") or "")
             if url and url != self.url:
-                found.append(Anchor(element, url, text.line(element.text)))
-        return tuple(found)
+                anchors.append(Anchor(element, url, text.line(element.text)))
+        return tuple(anchors)
 
     @cached_property
     def urls(self) -> frozenset[str]:
@@ -109,7 +109,7 @@ def ancestors(element: Any) -> Iterator[Any]:
 
 def within(element: Any, top: Any) -> bool:
     """Returns whether an element is another one or lies in it."""
-    return element == top or any(one == top for one in ancestors(element))
+    return element == top or any(outer == top for outer in ancestors(element))
 
 
 def width(written: str) -> int:

@@ -73,8 +73,8 @@ def all_of(
     sets = [(tree, frozenset(elements)) for tree, elements in wanted]
     best: CssChoice | None = None
     for css in _candidates([element for _tree, elements in wanted for element in elements]):
-        found = [(elements, frozenset(tree.select(css)).difference(indifferent)) for tree, elements in sets]
-        misses = sum(len(elements ^ matches) for elements, matches in found)
+        selections = [(elements, frozenset(tree.select(css)).difference(indifferent)) for tree, elements in sets]
+        misses = sum(len(elements ^ matches) for elements, matches in selections)
         misses += sum(len(tree.select(css)) for tree in absent)
         if best is None or misses < best.misses:
             best = CssChoice(css, misses)
@@ -91,9 +91,9 @@ def first_of(wanted: Sequence[tuple[Document, Any]]) -> CssChoice | None:
     """
     best: CssChoice | None = None
     for css in _candidates([element for _tree, element in wanted]):
-        found = [tree.select(css) for tree, _element in wanted]
-        if all(matches and matches[0] == element for matches, (_tree, element) in zip(found, wanted, strict=True)):
-            misses = sum(len(matches) - 1 for matches in found)
+        selections = [tree.select(css) for tree, _element in wanted]
+        if all(matches and matches[0] == element for matches, (_tree, element) in zip(selections, wanted, strict=True)):
+            misses = sum(len(matches) - 1 for matches in selections)
             if best is None or misses < best.misses:
                 best = CssChoice(css, misses)
                 if not misses:
@@ -104,7 +104,7 @@ def first_of(wanted: Sequence[tuple[Document, Any]]) -> CssChoice | None:
 def _candidates(elements: Sequence[Any]) -> Iterator[str]:
     """Yields selectors that all elements fulfil, the best first."""
     own = _common([[*steps(element), *_pictured(element)] for element in elements])
-    around = _common([[step for one in ancestors(element) for step in steps(one)] for element in elements])
+    around = _common([[step for outer in ancestors(element) for step in steps(outer)] for element in elements])
     around = [step for step in around if step not in _PLAIN]
     own = own[:MAX_STEPS]
     near = around[:MAX_STEPS]
@@ -152,7 +152,9 @@ def steps(element: Any) -> list[str]:
 
 def _pictured(element: Any) -> list[str]:
     """Returns `li:has(> i.fa-calendar)` for an element without a name that begins with a picture that has one."""
-    first = next((one for one in element if isinstance(one, Element) or str(getattr(one, "data", "")).strip()), None)
+    first = next(
+        (child for child in element if isinstance(child, Element) or str(getattr(child, "data", "")).strip()), None
+    )
     tag = tag_of(element)
     if classes(element) or not tag or not isinstance(first, Element) or first.text.strip() or not tag_of(first):
         return []
@@ -163,7 +165,7 @@ def _cells(elements: Sequence[Any]) -> list[str]:
     """Returns `td:nth-child(n)` if all elements lie in cells of that column."""
     columns = set()
     for element in elements:
-        cell = next((one for one in ancestors(element) if one.tag in ("td", "th")), None)
+        cell = next((outer for outer in ancestors(element) if outer.tag in ("td", "th")), None)
         if cell is None or cell.parent is None:
             return []
         columns.add(cell_of(cell))
@@ -175,7 +177,7 @@ def cell_of(cell: Any) -> str:
     before = [*islice(cell.previous_siblings, MAX_BEFORE + 1)]
     if len(before) > MAX_BEFORE:
         return ""
-    return f"{cell.tag}:nth-child({sum(isinstance(one, Element) for one in before) + 1})"
+    return f"{cell.tag}:nth-child({sum(isinstance(sibling, Element) for sibling in before) + 1})"
 
 
 def _is_stable(name: str) -> bool:

@@ -69,13 +69,13 @@ def results(page: ParsedPage, others: Sequence[ParsedPage], word: str = "") -> B
         word: That was searched for; empty: the page is no answer to a search.
     """
     fresh = [anchor for anchor in page.anchors if not any(anchor.url in other.urls for other in others)]
-    found = _of_these(page, others, word, fresh)
-    if found is None and others and word:
+    block = _of_these(page, others, word, fresh)
+    if block is None and others and word:
         # A menu that names each page of the site, as that of a documentation does, names all results.
-        there = {(one.url, _named_place(one)) for other in others for one in other.anchors}
-        elsewhere = [one for one in page.anchors if (one.url, _named_place(one)) not in there]
-        found = _of_these(page, others, word, elsewhere)
-    return found
+        there = {(anchor.url, _named_place(anchor)) for other in others for anchor in other.anchors}
+        elsewhere = [anchor for anchor in page.anchors if (anchor.url, _named_place(anchor)) not in there]
+        block = _of_these(page, others, word, elsewhere)
+    return block
 
 
 def are_alike(page: ParsedPage, none: ParsedPage, word: str) -> bool:
@@ -102,7 +102,11 @@ def _of_these(page: ParsedPage, others: Sequence[ParsedPage], word: str, fresh: 
     """Returns the results among the links of a page that its `others` haven't got; None if none of them look so."""
     # Such a link may still be a result, of a page that a menu names as well.
     known = frozenset(anchor.element for anchor in page.anchors).difference(anchor.element for anchor in fresh)
-    fresh = [one for one in fresh if not _leads_back(one.url, page) and not (word and asks_again(one.url, page, word))]
+    fresh = [
+        anchor
+        for anchor in fresh
+        if not _leads_back(anchor.url, page) and not (word and asks_again(anchor.url, page, word))
+    ]
     candidates = sorted(_candidates(fresh), key=lambda links: _score(links, page, word), reverse=True)
     for likely in candidates[:CANDIDATES_TRIED]:
         if _score(likely, page, word) <= 0:
@@ -111,9 +115,9 @@ def _of_these(page: ParsedPage, others: Sequence[ParsedPage], word: str, fresh: 
         elements = [anchor.element for anchor in links]
         wanted = [(page.tree, elements)]
         # Where the site finds something for any word, the other page has results, too.
-        found = selectors.all_of(wanted, [other.tree for other in others if word], known) or selectors.all_of(wanted)
-        if found:
-            return Block(tuple(links), found)
+        selector = selectors.all_of(wanted, [other.tree for other in others if word], known) or selectors.all_of(wanted)
+        if selector:
+            return Block(tuple(links), selector)
     return None
 
 
@@ -130,7 +134,7 @@ def asks_again(url: str, page: ParsedPage, word: str) -> bool:
         below = any(_is_below(*paths) for paths in ((there.path, here.path), (here.path, there.path)))
         is_format = there.path.startswith(f"{here.path}.")  # `/list.json` has the results of `/list`
         return (there.path == here.path or below or is_format) and bool(asked & _pairs(there.query, page.encoding))
-    ours, theirs = (_decoded(one.path, page.encoding).split("/")[1:] for one in (here, there))
+    ours, theirs = (_decoded(parts.path, page.encoding).split("/")[1:] for parts in (here, there))
     says = [part for part in ours if word.casefold() in (part, NAMED.sub("", part))]
     if says:
         return theirs[:1] == ours[:1] and says[0] in theirs
@@ -158,12 +162,12 @@ def _is_below(path: str, top: str) -> bool:
 
 def _place(anchor: Anchor) -> tuple[str, ...]:
     """Returns the tags of all that a link is in, by which repeated blocks are told."""
-    return tuple(one.tag for one in ancestors(anchor.element))
+    return tuple(outer.tag for outer in ancestors(anchor.element))
 
 
 def _named_place(anchor: Anchor) -> tuple[tuple[str, ...], ...]:
     """Returns the tags and classes of all that a link is in, by which it is told from one in a menu."""
-    return tuple((one.tag, *selectors.classes(one)) for one in ancestors(anchor.element))
+    return tuple((outer.tag, *selectors.classes(outer)) for outer in ancestors(anchor.element))
 
 
 def _candidates(anchors: Sequence[Anchor]) -> list[list[Anchor]]:
@@ -171,9 +175,9 @@ def _candidates(anchors: Sequence[Anchor]) -> list[list[Anchor]]:
     places: defaultdict[Any, list[Anchor]] = defaultdict(list)
     for anchor in anchors:
         places[_place(anchor)].append(anchor)
-    found = []
+    sets = []
     for links in places.values():
-        found.append(links)
+        sets.append(links)
         named: defaultdict[Any, list[Anchor]] = defaultdict(list)
         for anchor in links:
             for level, element in enumerate([anchor.element, *_near(anchor.element)]):
@@ -181,8 +185,8 @@ def _candidates(anchors: Sequence[Anchor]) -> list[list[Anchor]]:
                     named[level, name].append(anchor)
                 if element.tag in ("td", "th"):
                     named[level, _column(element)].append(anchor)
-        found += [some for some in named.values() if SHARE_OF_BLOCK * len(links) <= len(some) < len(links)]
-    return found
+        sets += [some for some in named.values() if SHARE_OF_BLOCK * len(links) <= len(some) < len(links)]
+    return sets
 
 
 def _different_instead(
@@ -239,7 +243,7 @@ def _score(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
 
 def _has_row(anchor: Anchor) -> bool:
     """Returns whether a link stands in a row of a table that says more than the link does."""
-    row = next((one for one in ancestors(anchor.element) if one.tag == "tr"), None)
+    row = next((outer for outer in ancestors(anchor.element) if outer.tag == "tr"), None)
     return row is not None and width(row.text) >= ROW_WIDTHS * max(width(anchor.text), ROW_WIDTHS)
 
 
@@ -248,9 +252,11 @@ def _quality(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
     urls = {anchor.url for anchor in links}
     quality = median(min(width(text), TITLE_WIDTH) for text in texts) / TITLE_WIDTH
     quality *= len({text for text in texts if text}) / len(texts) * len(urls) / len(links)
-    tags = Counter(one.tag for anchor in links for one in _near(anchor.element) if one.tag in _HEADINGS)
+    tags = Counter(outer.tag for anchor in links for outer in _near(anchor.element) if outer.tag in _HEADINGS)
     quality *= 1.5 if sum(tags.values()) * 2 > len(links) else 1.0
-    in_menu = sum(any(one.tag in ("nav", "footer", "aside") for one in ancestors(anchor.element)) for anchor in links)
+    in_menu = sum(
+        any(outer.tag in ("nav", "footer", "aside") for outer in ancestors(anchor.element)) for anchor in links
+    )
     quality *= 0.2 if in_menu * 2 > len(links) else 1.0
     away = sum(urlsplit(url).hostname != urlsplit(page.url).hostname for url in urls)
     quality *= 0.5 if away * 2 > len(urls) else 1.0
@@ -263,7 +269,7 @@ def _share_with(word: str, links: Sequence[Anchor]) -> float:
 
 
 def _near(element: Any) -> list[Any]:
-    return [one for one, _level in zip(ancestors(element), range(LEVELS), strict=False)]
+    return [outer for outer, _level in zip(ancestors(element), range(LEVELS), strict=False)]
 
 
 def _column(cell: Any) -> int:

@@ -28,7 +28,9 @@ def mark(empty: ParsedPage, others: Sequence[ParsedPage]) -> str:
     """Returns a selector that finds something on a page without results, and nothing on the others; empty for none."""
     named: list[tuple[bool, int, str]] = []
     for at, element in enumerate(empty.tree.select("body, body [class], body [id]")):
-        own = [one for one in selectors.classes(element) if not any(page.tree.select_one(f".{one}") for page in others)]
+        own = [
+            name for name in selectors.classes(element) if not any(page.tree.select_one(f".{name}") for page in others)
+        ]
         within = ("the page" if element.tag == "body" else empty.text_of(element)) if own else ""
         for step in own if within else ():
             css = f"body.{step}" if element.tag == "body" else f".{step}"

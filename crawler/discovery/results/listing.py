@@ -47,13 +47,13 @@ def keys_of(inquiry: Inquiry, listing: Block, page: ParsedPage) -> dict[str, Any
     if rows is None or rows.misses:
         return {}
     template = SearchTemplate(literal(page.url))
-    found = paging.pages(page, template, "", len(listing.urls))
+    pages = paging.pages(page, template, "", len(listing.urls))
     links = f"css:{listing.selector.css}"
     results = {"rows": f"css:{rows.css}", "links": links, "match": links}
-    if found is None:
+    if pages is None:
         inquiry.notes.miss("search.paging", "no link to a further page of the list was found")
     else:
-        template, results["next"] = found.template, found.next
+        template, results["next"] = pages.template, pages.next
     inquiry.notes.say("search", f"the list of the page that you named; {IN_A_LIST}")
     shown = {key: value for key, value in results.items() if value}
     return based({"search": template.definition(), "results": shown}, page.url)
@@ -61,10 +61,10 @@ def keys_of(inquiry: Inquiry, listing: Block, page: ParsedPage) -> dict[str, Any
 
 def _row(anchor: Anchor, block: Block) -> Any:
     """Returns the largest element around a result that has no other result."""
-    others = {one.element for one in block.anchors if one.url != anchor.url}
+    others = {outer.element for outer in block.anchors if outer.url != anchor.url}
     top = anchor.element
-    for one in ancestors(anchor.element):
-        if any(link in others for link in one.select("a[href]")):
+    for outer in ancestors(anchor.element):
+        if any(link in others for link in outer.select("a[href]")):
             break
-        top = one
+        top = outer
     return top

@@ -39,14 +39,14 @@ def next_links(page: ParsedPage) -> list[Anchor]:
     host = urlsplit(page.url).netloc
     own = [anchor for anchor in page.anchors if urlsplit(anchor.url).netloc == host]
     marked = [anchor for anchor in own if "next" in (anchor.element.attr("rel") or "").lower().split()]
-    said = [anchor for anchor in own if _says_next(anchor.text)]
+    worded = [anchor for anchor in own if _says_next(anchor.text)]
     classed = [anchor for anchor in own if {"next", "nxt"} & set((anchor.element.attr("class") or "").lower().split())]
     near = [anchor for anchor in own if _is_of_same_path(anchor.url, page.url)]
     labelled = [anchor for anchor in near if _label(anchor)]
     drawn = [anchor for anchor in near if _arrow(anchor)]
     # Arrows that lead to several pages stand beside the links of a list.
     drawn = drawn if len({anchor.url for anchor in drawn}) == 1 else []
-    return list(dict.fromkeys([*marked, *said, *classed, *labelled, *drawn]))
+    return list(dict.fromkeys([*marked, *worded, *classed, *labelled, *drawn]))
 
 
 def selector_of(page: ParsedPage, following: Anchor) -> str:
@@ -60,8 +60,8 @@ def selectors_of(page: ParsedPage, following: Anchor) -> Iterator[str]:
     Any other selector comes last: the first link beside the one to the next page may lead back on another page.
     """
     element = following.element
-    found = selectors.first_of([(page.tree, element)])
-    by_name = f"css:{found.css}" if found else ""
+    choice = selectors.first_of([(page.tree, element)])
+    by_name = f"css:{choice.css}" if choice else ""
     text = _XPATH_BLANKS.sub(" ", element.text).strip(" ")
     # What can't be seen in a text isn't written into a file.
     is_plain = bool(text) and " ".join(text.split()) == following.text and "'" not in text
@@ -86,15 +86,15 @@ def to_second_pages(pages: Sequence[ParsedPage]) -> str:
         for anchor in next_links(page):
             if _is_second(anchor.url, page.url):
                 tried = selectors_of(page, anchor)
-                if select := next((one for one in tried if _goes_on(one, pages)), ""):
+                if select := next((select for select in tried if _goes_on(select, pages)), ""):
                     return select
     return ""
 
 
 def _goes_on(select: str, pages: Sequence[ParsedPage]) -> bool:
     """Returns whether what a selector finds first on content pages leads nowhere but to their second pages."""
-    found = ((_first_url(select, page), page.url) for page in pages)
-    return all(there in ("", here) or _is_second(there, here) for there, here in found)
+    addresses = ((_first_url(select, page), page.url) for page in pages)
+    return all(there in ("", here) or _is_second(there, here) for there, here in addresses)
 
 
 def _is_second(there: str, here: str) -> bool:
@@ -113,24 +113,24 @@ def _leads_on(select: str, page: ParsedPage, following: Anchor) -> bool:
 def _first_url(select: str, page: ParsedPage) -> str:
     """Returns the address to which the first match of a selector leads; empty for none."""
     with contextlib.suppress(ValueError):  # the text of the link is longer than a selector may be
-        found: Any = Selector.parse(select).search(page.tree)
-        return page.absolute(found[0].attr("href") or "") if found else ""
+        matches: Any = Selector.parse(select).search(page.tree)
+        return page.absolute(matches[0].attr("href") or "") if matches else ""
     return ""
 
 
 def _label(anchor: Anchor) -> str:
     """Returns the attribute in which a link says that it leads to the next page; empty for none."""
-    said = ((name, anchor.element.attr(name) or "") for name in _LABELS)
-    return next((name for name, words in said if _says_next(words) and words.replace(" ", "").isalnum()), "")
+    labels = ((name, anchor.element.attr(name) or "") for name in _LABELS)
+    return next((name for name, words in labels if _says_next(words) and words.replace(" ", "").isalnum()), "")
 
 
 def _arrow(anchor: Anchor) -> str:
     """Returns the selector of the arrow that a link has in place of words; empty for none."""
     if anchor.text:
         return ""
-    for one in anchor.element.select("[class]"):
-        names = [name for name in selectors.classes(one) if _is_arrow(name) and not _is_other_arrow(name)]
-        if names and (tag := selectors.tag_of(one)):
+    for element in anchor.element.select("[class]"):
+        names = [name for name in selectors.classes(element) if _is_arrow(name) and not _is_other_arrow(name)]
+        if names and (tag := selectors.tag_of(element)):
             return f"{tag}.{names[0]}"
     return ""
 

@@ -93,12 +93,13 @@ def _by_number(
     kind = paging["kind"]
     if second.name:
         return replace(template, url=with_parameter(template.url, second.name, f"{{{kind}}}"), paging=paging)
-    made = of_url(second.url, word, template.encoding) if word else literal(second.url)
+    url = of_url(second.url, word, template.encoding) if word else literal(second.url)
     place = re.compile(rf"(?<=[/_=:-]){second.value}(?=[/._?-]|$)")
-    at = place.search(made, len(origin_as_written(made))) if made else None  # a host may have that number, too
-    if made is None or at is None:
+    # A host may have that number, too.
+    at = place.search(url, len(origin_as_written(url))) if url else None
+    if url is None or at is None:
         return None
-    return replace(template, url=f"{made[: at.start()]}{{{kind}}}{made[at.end() :]}", paging=paging)
+    return replace(template, url=f"{url[: at.start()]}{{{kind}}}{url[at.end() :]}", paging=paging)
 
 
 def _steps(page: ParsedPage, word: str, encoding: str) -> list[_Step]:
@@ -110,7 +111,7 @@ def _second(steps: Sequence[_Step], following: Anchor | None) -> _Step | None:
     for step in steps:
         if step.number == 2:  # noqa: PLR2004 -- the page after the first
             return step
-    return next((one for one in steps if following is not None and one.url == following.url), None)
+    return next((step for step in steps if following is not None and step.url == following.url), None)
 
 
 def _kind(second: _Step, results: int) -> dict[str, Any]:
@@ -146,9 +147,9 @@ def _step(anchor: Anchor, page: ParsedPage, word: str, encoding: str) -> _Step |
             if _DIGITS.fullmatch(value) and value != ours.get(name) and 0 < int(value) <= MAX_NUMBER
         ]
         if number is not None and len(changed) > 1:
-            changed = [one for one in changed if one[1] in (number, number - 1)] or changed
+            changed = [pair for pair in changed if pair[1] in (number, number - 1)] or changed
         if len(changed) > 1:  # the second page may begin with the number that a page's size is, too
-            changed = [one for one in changed if not _SIZE.search(one[0])] or changed
+            changed = [pair for pair in changed if not _SIZE.search(pair[0])] or changed
         # A parameter that all links carry, such as the size of a page, says nothing of the page.
         changed = changed[-1:] if len(changed) == 1 or next_links.says_next(anchor) or number is not None else []
         if not changed:

@@ -51,7 +51,7 @@ def description_url(page: ParsedPage) -> str:
 def is_description(body: bytes) -> bool:
     """Returns whether a body is an OpenSearch description: XML that has a template of an address."""
     root = _xml(body)
-    return root is not None and any(one.get("template") for one in root.iter("{*}Url"))
+    return root is not None and any(element.get("template") for element in root.iter("{*}Url"))
 
 
 def by_description(body: bytes, url: str, types: Collection[str] = FOR_PEOPLE) -> SearchTemplate | None:
@@ -59,12 +59,12 @@ def by_description(body: bytes, url: str, types: Collection[str] = FOR_PEOPLE) -
     root = _xml(body)
     if root is None:
         return None
-    encoding = _encoding([one.text or "" for one in root.iter("{*}InputEncoding")])
+    encoding = _encoding([element.text or "" for element in root.iter("{*}InputEncoding")])
     for element in root.iter("{*}Url"):
         if element.get("type") in types and element.get("rel", "results") == "results":
             first = {name: element.get(name) or "1" for name in ("indexOffset", "pageOffset")}
-            if made := _open_search(element.get("template") or "", encoding, first):
-                return replace(made, found=f"the OpenSearch description {url}")
+            if template := _open_search(element.get("template") or "", encoding, first):
+                return replace(template, found=f"the OpenSearch description {url}")
     return None
 
 
@@ -81,14 +81,14 @@ def by_action(page: ParsedPage) -> SearchTemplate | None:
 def feeds(page: ParsedPage) -> list[str]:
     """Returns the feeds that a page declares."""
     links = page.tree.select("link[rel~=alternate][href]")
-    found = [page.absolute(one.attr("href") or "") for one in links if one.attr("type") in FEED_TYPES]
-    return [url for url in dict.fromkeys(found) if url][:MAX_FEEDS]
+    urls = [page.absolute(link.attr("href") or "") for link in links if link.attr("type") in FEED_TYPES]
+    return [url for url in dict.fromkeys(urls) if url][:MAX_FEEDS]
 
 
 def sitemap(robots: bytes, url: str) -> str:
     """Returns the first sitemap that a robots.txt names at the origin of a URL; empty for none."""
     named = (match[1].decode("ascii", "replace") for match in _SITEMAP.finditer(robots[:MAX_ROBOTS_BYTES]))
-    return next((one for one in named if one.startswith(f"{origin_as_written(url)}/")), "")
+    return next((address for address in named if address.startswith(f"{origin_as_written(url)}/")), "")
 
 
 def search_page(page: ParsedPage) -> str:

@@ -38,30 +38,32 @@ async def describe(url: str, visitor: Visitor, *, word: str, reads_results: bool
         HeadroomError: There is no description that a site file can say, or its search finds nothing that can be told.
     """
     inquiry = Inquiry(visitor, "described", word, Notes())
-    found = await visitor.ask(url, "the site's OpenSearch description, or a page that names one")
+    description = await visitor.ask(url, "the site's OpenSearch description, or a page that names one")
     page = None
     # By what it holds, since a description may come as any XML, as which a page may come, too.
-    if not declared.is_description(found.body) and (page := page_of(found)):
+    if not declared.is_description(description.body) and (page := page_of(description)):
         if not (there := declared.description_url(page)):
             raise HeadroomError(f"{url} names no OpenSearch description")
-        found = await visitor.ask(there, "the site's OpenSearch description")
-    if found.status >= FIRST_ERROR:
-        raise HeadroomError(f"{found.url} answered {found.status}")
-    for_people = declared.by_description(found.body, found.url)
-    feed = None if reads_results else declared.by_description(found.body, found.url, declared.FEED_TYPES)
+        description = await visitor.ask(there, "the site's OpenSearch description")
+    if description.status >= FIRST_ERROR:
+        raise HeadroomError(f"{description.url} answered {description.status}")
+    for_people = declared.by_description(description.body, description.url)
+    feed = None if reads_results else declared.by_description(description.body, description.url, declared.FEED_TYPES)
     if feed:
         results = RESULTS_OF_FEED
         if not feed.paging:
             feed, results = replace(feed, paging={"kind": "link"}), results | {"next": "json:next"}
         return {"search": feed.definition(), "results": results}
     if for_people is None:
-        raise HeadroomError(f"{found.url} describes no search for pages of results that a site file can say")
+        raise HeadroomError(f"{description.url} describes no search for pages of results that a site file can say")
     if reads_results:
         return {"search": for_people.definition()}
-    front = page or page_of(await visitor.ask(urljoin(found.url, "/"), "a page without results"))
+    front = page or page_of(await visitor.ask(urljoin(description.url, "/"), "a page without results"))
     answer = await searches.attempt(inquiry, for_people, front) if front else None
     if answer is None:
-        raise HeadroomError("; ".join(inquiry.notes.at.get("", ())) or f"{found.url}: no page of the site can be read")
+        raise HeadroomError(
+            "; ".join(inquiry.notes.at.get("", ())) or f"{description.url}: no page of the site can be read"
+        )
     definition = {"name": inquiry.name, **await searches.keys_of(inquiry, answer)}
     await past_the_end.look(inquiry, definition, answer.block)
     search = definition["search"]

@@ -52,7 +52,7 @@ def searches(page: ParsedPage) -> list[SearchTemplate]:
         score, template = _search_of(form, page)
         if template:
             scored.append((-score, number, template))
-    return [template for _score, _number, template in sorted(scored, key=lambda one: one[:2])]
+    return [template for _score, _number, template in sorted(scored, key=lambda entry: entry[:2])]
 
 
 def has_box(page: ParsedPage) -> bool:
@@ -62,7 +62,7 @@ def has_box(page: ParsedPage) -> bool:
 
 def _search_of(form: Any, page: ParsedPage) -> tuple[float, SearchTemplate | None]:
     inputs = form.select("input")[:MAX_FIELDS]
-    texts = [one for one in inputs if (one.attr("type") or "").lower() in _TEXTS and one.attr("name")]
+    texts = [field for field in inputs if (field.attr("type") or "").lower() in _TEXTS and field.attr("name")]
     if not texts or form.select_one(_NEVER) is not None:
         return 0, None
     field = max(texts, key=_says_words)
@@ -78,19 +78,20 @@ def _search_of(form: Any, page: ParsedPage) -> tuple[float, SearchTemplate | Non
 def _template(form: Any, action: str, fields: list[_Field], encoding: str) -> SearchTemplate:
     sort, sort_field = _sort(form)
     values = {
-        one.name: QUERY if one.is_words else SORT if sort and one.name == sort_field else one.value for one in fields
+        field.name: QUERY if field.is_words else SORT if sort and field.name == sort_field else field.value
+        for field in fields
     }
-    found = f"a form, whose action is {action}"
-    fixed = [one.name for one in fields if not one.is_button and values[one.name] not in (QUERY, SORT)]
+    source = f"a form, whose action is {action}"
+    fixed = [field.name for field in fields if not field.is_button and values[field.name] not in (QUERY, SORT)]
     if (form.attr("method") or "").strip().lower() == "post":
         body = {name: value if value in (QUERY, SORT) else _unbraced(value) for name, value in values.items()}
-        return SearchTemplate(_braced(action), body, encoding, sort, found=found, fixed=tuple(fixed))
+        return SearchTemplate(_braced(action), body, encoding, sort, found=source, fixed=tuple(fixed))
     pairs = "&".join(
         f"{escaped(name, encoding)}={value if value in (QUERY, SORT) else escaped(value, encoding)}"
         for name, value in values.items()
     )
     url = f"{_braced(action.partition('?')[0])}?{pairs}"  # a form that is sent by GET replaces its action's query
-    return SearchTemplate(url, {}, encoding, sort, found=found, fixed=tuple(escaped(name, encoding) for name in fixed))
+    return SearchTemplate(url, {}, encoding, sort, found=source, fixed=tuple(escaped(name, encoding) for name in fixed))
 
 
 def _fields(form: Any, words: Any) -> tuple[list[_Field], list[str]]:
@@ -127,15 +128,15 @@ def _fields(form: Any, words: Any) -> tuple[list[_Field], list[str]]:
 def _sort(form: Any) -> tuple[dict[str, str], str]:
     """Returns what a form calls the orders of results, and the field that says which."""
     for select in form.select("select[name]")[:MAX_FIELDS]:
-        found = _orders([(one.attr("value") or "", one.text) for one in select.select("option")[:MAX_FIELDS]])
-        if found and (_SORT_NAME.search(select.attr("name") or "") or len(found) > 1):
-            return found, select.attr("name") or ""
+        orders = _orders([(option.attr("value") or "", option.text) for option in select.select("option")[:MAX_FIELDS]])
+        if orders and (_SORT_NAME.search(select.attr("name") or "") or len(orders) > 1):
+            return orders, select.attr("name") or ""
     radios: dict[str, list[tuple[str, str]]] = {}
-    for one in form.select("input[type=radio]")[:MAX_FIELDS]:
-        radios.setdefault(one.attr("name") or "", []).append((one.attr("value") or "", _label(one)))
+    for option in form.select("input[type=radio]")[:MAX_FIELDS]:
+        radios.setdefault(option.attr("name") or "", []).append((option.attr("value") or "", _label(option)))
     for name, values in radios.items():
-        if _SORT_NAME.search(name) and (found := _orders(values)):
-            return found, name
+        if _SORT_NAME.search(name) and (orders := _orders(values)):
+            return orders, name
     return {}, ""
 
 
@@ -177,9 +178,11 @@ def _says_words(field: Any) -> float:
 
 def _about(form: Any) -> str:
     """Returns what a form says of itself: its address and names, and the words on its labels and buttons."""
-    buttons = [one.attr("value") or "" for one in form.select("input[type=submit], input[type=image]")[:MAX_FIELDS]]
+    buttons = [
+        element.attr("value") or "" for element in form.select("input[type=submit], input[type=image]")[:MAX_FIELDS]
+    ]
     own = [form.attr(key) or "" for key in ("action", "id", "class", "name", "aria-label")]
-    shown = [one.text[:MAX_VALUE_CHARACTERS] for one in form.select("button, label, legend")[:MAX_FIELDS]]
+    shown = [element.text[:MAX_VALUE_CHARACTERS] for element in form.select("button, label, legend")[:MAX_FIELDS]]
     return " ".join([*own, *buttons, *shown])
 
 

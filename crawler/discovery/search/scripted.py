@@ -101,11 +101,11 @@ def _paged(
     """Returns a search with its paging, and the key `results.next` if that needs it."""
     following = {}
     if not template.paging:
-        if found := paging.pages(page, template, inquiry.word, number):
-            template, following = found.template, {"next": found.next} if found.next else {}
+        if further := paging.pages(page, template, inquiry.word, number):
+            template, following = further.template, {"next": further.next} if further.next else {}
         else:
-            said = "no link to a second page was found; what a button shows, `render.results.steps` may click"
-            inquiry.notes.miss("search.paging", said)
+            missing = "no link to a second page was found; what a button shows, `render.results.steps` may click"
+            inquiry.notes.miss("search.paging", missing)
     for remark in template.remarks():
         inquiry.notes.say("search", remark)
     return template, following
@@ -118,7 +118,7 @@ async def content(inquiry: Inquiry, pages: Sequence[ParsedPage]) -> list[Fetched
     """Returns content pages as a browser shows them, where that is how they can be read; else none."""
     why = "a result, in a browser: no text stands in its HTML"
     shown = [await as_shown(inquiry, page.fetched, why) for page in pages]
-    rendered = [one for one in shown if one is not None and read_bare(one) is not None]
+    rendered = [page for page in shown if page is not None and read_bare(page) is not None]
     if not rendered:
         return []
     inquiry.notes.say("render", "the text of pages stands there only once their scripts have run")

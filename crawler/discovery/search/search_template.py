@@ -61,7 +61,7 @@ class SearchTemplate:
         """Returns where it was found, what is left out, and what an analyst might leave out, too."""
         brought = [f"{name}={value}" for name, value in self.pairs() if name in self.fixed and "{" not in value]
         narrowed = f"with {', '.join(brought)}, by the form's hidden fields or preselected options: that may narrow it"
-        without = [f"without {one}" for one in self.left_out]
+        without = [f"without {part}" for part in self.left_out]
         return [f"from {self.found}", *without, *([narrowed] if brought else [])]
 
 
@@ -77,8 +77,8 @@ def of_url(url: str, word: str, encoding: str = "utf-8") -> str | None:
     path = head[origin_end:] if origin_end >= 0 else ""
     named = [(match[0] if (match := NAMED.match(part)) else "", part) for part in path.split("/")]
     segments = [name + _filled(part.removeprefix(name), word, encoding) for name, part in named]
-    made = head[: len(head) - len(path)] + "/".join(segments) + mark + "&".join(filled)
-    return made if QUERY in made else None
+    template = head[: len(head) - len(path)] + "/".join(segments) + mark + "&".join(filled)
+    return template if QUERY in template else None
 
 
 def with_parameter(url: str, name: str, value: str) -> str:

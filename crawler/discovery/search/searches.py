@@ -58,8 +58,8 @@ async def find(inquiry: Inquiry, front: ParsedPage) -> Answer | None:
         templates.append(action)
     if not templates and (url := declared.description_url(front)):
         description = await inquiry.visitor.ask(url, "the site's OpenSearch description")
-        found = declared.by_description(description.body, description.url)
-        templates += [found] if found else []
+        template = declared.by_description(description.body, description.url)
+        templates += [template] if template else []
     if not templates and (url := declared.search_page(front)):
         page = page_of(await inquiry.visitor.ask(url, "the page to which the link to the search leads"))
         templates = forms.searches(page) if page else []
@@ -79,19 +79,19 @@ def _different(templates: Sequence[SearchTemplate]) -> list[SearchTemplate]:
 
 async def attempt(inquiry: Inquiry, template: SearchTemplate, front: ParsedPage) -> Answer | None:
     """Returns what a search answers; None, with a note, if its page of results can't be told."""
-    found = template.found
+    source = template.found
     try:
-        fetched = await _ask(inquiry, template, inquiry.word, f"the search for {inquiry.word!r}, by {found}")
+        fetched = await _ask(inquiry, template, inquiry.word, f"the search for {inquiry.word!r}, by {source}")
         if fetched.status >= FIRST_ERROR:
-            inquiry.notes.say("", f"{found} answered {fetched.status}, so it isn't used")
+            inquiry.notes.say("", f"{source} answered {fetched.status}, so it isn't used")
             return None
         if "json" in fetched.content_type.lower():
-            inquiry.notes.say("", f"{found} answers in JSON: write results with type: json and json: selectors")
+            inquiry.notes.say("", f"{source} answers in JSON: write results with type: json and json: selectors")
             return None
         page = ParsedPage(fetched)
         nothing = await _ask(inquiry, template, NONSENSE, "the same search for a word that nothing has")
     except HeadroomError as error:
-        inquiry.notes.say("", f"{found}: {error}")
+        inquiry.notes.say("", f"{source}: {error}")
         return None
     none = page_of(nothing)
     if none and blocks.are_alike(page, none, inquiry.word):  # if anything looks at the word, it is a script
@@ -109,17 +109,17 @@ async def attempt(inquiry: Inquiry, template: SearchTemplate, front: ParsedPage)
 
 def _leave_to_scripts(inquiry: Inquiry, template: SearchTemplate, fetched: Fetched, nothing: Fetched) -> None:
     """Notes a search whose answer has no results, to be looked at in a browser."""
-    said = _NO_RESULTS.format(word=inquiry.word, url=shlex.quote(fetched.url))
-    inquiry.notes.say("", f"{template.found}: {said}")
+    remark = _NO_RESULTS.format(word=inquiry.word, url=shlex.quote(fetched.url))
+    inquiry.notes.say("", f"{template.found}: {remark}")
     inquiry.unread.append((template, fetched, nothing))
 
 
 async def by_scripts(inquiry: Inquiry, front: ParsedPage) -> scripted.ScriptedSearch | None:
     """Returns the search, of those that were tried and showed nothing, whose results scripts fetch; None: no such."""
     for template, fetched, nothing in inquiry.unread[:1]:  # in a browser, each takes seconds
-        if found := await scripted.search(inquiry, template, fetched, nothing, front):
+        if search := await scripted.search(inquiry, template, fetched, nothing, front):
             inquiry.notes.take_back("", _NO_RESULTS.partition("{")[0])
-            return found
+            return search
     return None
 
 
@@ -133,15 +133,15 @@ async def keys_of(inquiry: Inquiry, answer: Answer) -> dict[str, Any]:
     template, results = answer.template, {"links": f"css:{answer.block.selector.css}"}
     if not template.paging:
         number = len(answer.block.urls)
-        found = paging.pages(answer.page, template, inquiry.word, number)
-        if found is None:
+        further = paging.pages(answer.page, template, inquiry.word, number)
+        if further is None:
             full = f"; it has exactly {number}, so the search may show no more of any word" if number in _ROUND else ""
             missing = f"no link to a second page of results for {inquiry.word!r} was found{full}"
             inquiry.notes.miss("search.paging", missing)
         else:
-            template = found.template
-            if found.next:
-                results["next"] = found.next
+            template = further.template
+            if further.next:
+                results["next"] = further.next
     for remark in template.remarks():
         inquiry.notes.say("search", remark)
     if answer.block.selector.misses:

@@ -91,12 +91,12 @@ async def reasons_table(web: WebRequest) -> ShownTable:
 async def act(web: WebRequest, form: dict[str, str]) -> Response:
     """Makes failed seeds ready again: those that were ticked, or all that were looked for, which goes on by itself."""
     wanted = _wanted(form)
-    told = ", ".join(f"{name} {value}" for name, value in wanted.as_parameters().items())
+    target = ", ".join(f"{name} {value}" for name, value in wanted.as_parameters().items())
     if form.get("action") == "ticked":
         chosen = [_place(name) for name in form if name.startswith("seed.")]
         if not chosen:
             raise RefusedRequestError(400, "error.none-ticked")
-        told = f"{len(chosen)} ticked, {told}"
+        target = f"{len(chosen)} ticked, {target}"
     elif form.get("action") == "all":
         chosen = None
     else:
@@ -112,7 +112,7 @@ async def act(web: WebRequest, form: dict[str, str]) -> Response:
         if left := retrying.left():
             raise HeadroomError(left)
 
-    await web.monitor.slow_actions.begin(TARGET, "seeds-retry", web.sign_in.user.name, retry, told=told)
+    await web.monitor.slow_actions.begin(TARGET, "seeds-retry", web.sign_in.user.name, retry, label=target)
     return RedirectResponse(f"/failures?{urlencode(wanted.as_parameters())}", 303)
 
 
@@ -123,9 +123,9 @@ async def _some(web: WebRequest, wanted: WantedFailures, first: int) -> tuple[li
         admin = operator.admins[wanted.frontier]
         for begin in range(first, first + LOOKED_AT_MAX, BATCH):
             failed = await admin.failed(begin, BATCH)
-            for place, (found, at_ms) in enumerate(failed, begin + 1):
-                if wanted.holds(found):
-                    rows.append(_row(found, at_ms, wanted.frontier))
+            for place, (failure, at_ms) in enumerate(failed, begin + 1):
+                if wanted.holds(failure):
+                    rows.append(_row(failure, at_ms, wanted.frontier))
                     if len(rows) == SHOWN:
                         return rows, place
             if not failed:
@@ -133,17 +133,17 @@ async def _some(web: WebRequest, wanted: WantedFailures, first: int) -> tuple[li
     return rows, first + LOOKED_AT_MAX
 
 
-def _row(found: UnfinishedSeed, at_ms: float, frontier: Frontier) -> dict[str, Any]:
-    seed = found.seed
+def _row(failure: UnfinishedSeed, at_ms: float, frontier: Frontier) -> dict[str, Any]:
+    seed = failure.seed
     return {
         "time": formats.at(at_ms),
-        "reason": found.reason,
+        "reason": failure.reason,
         "site": seed.site,
         "host": seed.host,
-        "plans": list(found.plans),
+        "plans": list(failure.plans),
         "url": seed.url,
         "frontier": frontier,
-        "seed": f"seed.{found.partition}.{found.fingerprint.hex()}",
+        "seed": f"seed.{failure.partition}.{failure.fingerprint.hex()}",
     }
 
 
@@ -180,5 +180,5 @@ def _reasons(figures: LatestFigures, wanted: WantedFailures) -> list[tuple[str, 
         account = accounts.get(wanted.frontier)
         if account and wanted.plan in ("", plan) and wanted.site in ("", site):
             whole.add(account)
-    found = [(reason, number) for reason, number in whole.failures.items() if number]
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+    counts = [(reason, number) for reason, number in whole.failures.items() if number]
+    return sorted(counts, key=lambda pair: (-pair[1], pair[0]))

@@ -51,12 +51,12 @@ DOWNLOAD_LINES = 100  # of CSV or JSON that are sent at once
 async def show(web: WebRequest) -> Response:
     """Shows the newest items of those that are asked for."""
     wanted, skipped = _wanted(web)
-    found = await _some(web, wanted, skipped, SHOWN + 1)
-    older = _older(web, found[:SHOWN], skipped) if len(found) > SHOWN else ""
+    items = await _some(web, wanted, skipped, SHOWN + 1)
+    older = _older(web, items[:SHOWN], skipped) if len(items) > SHOWN else ""
     asked_for = {name: web.parameter(name) for name in ASKED_FOR}
     return web.html(
         "items",
-        rows=[_row(item) for item in found[:SHOWN]],
+        rows=[_row(item) for item in items[:SHOWN]],
         asked_for=asked_for,
         query=urlencode({name: value for name, value in asked_for.items() if value}),
         older=older,
@@ -186,13 +186,13 @@ async def _one(web: WebRequest) -> dict[str, Any]:
 
 async def _some(web: WebRequest, wanted: WantedItems, skipped: int, number: int) -> list[dict[str, Any]]:
     """Returns some items, the newest first, without so many of the first ones."""
-    found: list[dict[str, Any]] = []
+    read_items: list[dict[str, Any]] = []
     async with aclosing(web.monitor.items.read(wanted)) as items:
         async for item in items:
-            found.append(item)
-            if len(found) == skipped + number:
+            read_items.append(item)
+            if len(read_items) == skipped + number:
                 break
-    return found[skipped:]
+    return read_items[skipped:]
 
 
 def _wanted(web: WebRequest) -> tuple[WantedItems, int]:

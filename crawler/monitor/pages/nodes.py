@@ -96,8 +96,8 @@ async def act(web: WebRequest, form: dict[str, str]) -> Response:
     async def work(operator: Operator) -> None:
         await steer(operator, [node], change)
 
-    told = " ".join(f"{field}={text}" for field, text in given.items()) if name == "set" else ""
-    return await web.act(f"node-{name}", f"{node} {told}".strip(), work, then=f"/node?{urlencode({'name': node})}")
+    values = " ".join(f"{field}={text}" for field, text in given.items()) if name == "set" else ""
+    return await web.act(f"node-{name}", f"{node} {values}".strip(), work, then=f"/node?{urlencode({'name': node})}")
 
 
 async def _orders(web: WebRequest) -> dict[str, NodeOrder]:

@@ -74,6 +74,6 @@ def _seeds(overview: Overview, words: Messages) -> list[dict[str, Any]]:
     rows = []
     for name, frontier in overview.frontiers.items():
         parts = [(state, getattr(frontier, state)) for state in SEED_STATES]
-        told = ", ".join(f"{words(f'state.{state}')} {formats.number(seeds)}" for state, seeds in parts)
-        rows.append({"name": name, "frontier": frontier, "parts": parts, "bar": charts.stack(parts, told)})
+        label = ", ".join(f"{words(f'state.{state}')} {formats.number(seeds)}" for state, seeds in parts)
+        rows.append({"name": name, "frontier": frontier, "parts": parts, "bar": charts.stack(parts, label)})
     return rows
