@@ -29,11 +29,17 @@ FRONTIERS: tuple[Frontier, ...] = ("content", "nav")
 LISTED_STATES = ("ready", "executing", "failed")
 COLUMNS = ("frontier", "state", "reason", "plan", "site", "url")
 LIMIT_DEFAULT = 50  # seeds that `list` shows: a screen or two
+LIMIT = {"type": int, "default": LIMIT_DEFAULT, "metavar": "N"}
 KNOWN_PAGES = (
     "known pages aren't fetched again: scrapy seeds show URL says where one is, scrapy seeds retry URL tries a failed "
     "one again, and a finished one is fetched anew for a site of another name (scrapy seeds offer --help)"
 )
 NAME, WORD, FRONTIER = {"metavar": "NAME"}, {"metavar": "WORD"}, {"choices": FRONTIERS}  # kinds of options
+ONLY = (
+    Option("--plan", "only seeds of this plan", NAME),
+    Option("--site", "only seeds of this site", NAME),
+    Option("--frontier", "only pages that hold data (content), or search pages (nav)", FRONTIER),
+)
 
 
 class Command(ActionCommand):
@@ -45,14 +51,10 @@ class Command(ActionCommand):
             "show seeds that aren't finished: all, or those that the options choose",
             "list --state failed --plan demo",
             (
-                Option("--plan", "only seeds of this plan", NAME),
-                Option("--site", "only seeds of this site", NAME),
-                Option("--frontier", "only pages that hold data (content), or search pages (nav)", FRONTIER),
+                *ONLY,
                 Option("--state", "only seeds in this state", {"choices": LISTED_STATES}),
                 Option("--reason", "only seeds that failed, or were tried again, for this reason", WORD),
-                Option(
-                    "--limit", "at most N seeds (default 50)", {"type": int, "default": LIMIT_DEFAULT, "metavar": "N"}
-                ),
+                Option("--limit", f"at most N seeds (default {LIMIT_DEFAULT})", LIMIT),
             ),
             ("scrapy ledger --help explains the reasons.",),
         ),
@@ -81,9 +83,7 @@ class Command(ActionCommand):
             "try failed seeds again: those of the URLs, those that the options choose, or --all",
             "retry --reason timeout --plan demo",
             (
-                Option("--plan", "only seeds of this plan", NAME),
-                Option("--site", "only seeds of this site", NAME),
-                Option("--frontier", "only pages that hold data (content), or search pages (nav)", FRONTIER),
+                *ONLY,
                 Option("--reason", "only seeds that failed for this reason", WORD),
                 Option("--all", "every failed seed", FLAG),
             ),
@@ -209,7 +209,7 @@ class Command(ActionCommand):
                     raise HeadroomError(f"nothing is ready again: {left or none_failed}")
                 return retried
 
-            retried = await audited(operator, "seeds-retry", _told(args, opts), retry)
+            retried = await audited(operator, "seeds-retry", _audited_target(args, opts), retry)
         number, left = sum(retried.values()), retrying.left()
         answer = {"retried": {name: retried.get(name, 0) for name in FRONTIERS}, "cancelled": dict(retrying.cancelled)}
         print_answer(opts, answer, lambda _: print(f"{number:,} failed seeds are ready again{retrying.waiting()}"))
@@ -237,7 +237,7 @@ def _print_seeds(answer: dict[str, Any]) -> None:
         print(f"and more; --limit shows more than {len(rows)}")
 
 
-def _told(args: list[str], opts: argparse.Namespace) -> str:
+def _audited_target(args: list[str], opts: argparse.Namespace) -> str:
     """Returns what a retry was asked for, as the audit says it."""
     options = [f"--{name} {value}" for name in ("plan", "site", "reason", "frontier") if (value := getattr(opts, name))]
     return " ".join([*options, *args]) or "--all"

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawler.cli.actions import Action, ActionCommand, Option
+from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.output import print_answer, print_json
 from crawler.cli.site_rows import rows
 from crawler.cli.text_tables import print_pairs, print_table
@@ -37,6 +37,22 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+# Kinds of options, and parts of what is said of them.
+URL, WORDS, FILE_OR_NAME = {"metavar": "URL"}, {"metavar": "WORDS"}, {"metavar": "FILE|NAME", "default": "web"}
+COUNT, SECONDS = {"metavar": "NUMBER", "type": int}, {"metavar": "SECONDS", "type": _seconds}
+SEARCHED = "its results, what the first of them holds, and the first page past the end"
+ROBOTS_DELAY = "if its robots.txt asks for no more"
+ABOUT_WORD = (
+    "WORD is one that several pages of the site have; without it, one is taken from the page. URL may also be a page "
+    "of results for WORD, where no form leads to the search."
+)
+ABOUT_ASKING = (
+    "It asks for a dozen pages at most, those that a crawl may ask for, and says each with its reason. A browser "
+    "renders five at most, where nothing stands in pages before their scripts have run. What could not be found stands "
+    "in the file as a comment."
+)
+
+
 class Command(ActionCommand):
     """Checks and proposes site files, shows what pages hold and which need a browser, and says every key of a file."""
 
@@ -47,21 +63,10 @@ class Command(ActionCommand):
             "check a site file and show how the site is searched; with a URL, show what it reads on that page",
             "check web https://example.org/",
             (
-                Option(
-                    "--base", "address of this installation, for a kind of site such as mediawiki", {"metavar": "URL"}
-                ),
-                Option(
-                    "--search",
-                    "search the site for these words: show its results, what the first of them holds, and the first "
-                    "page past the end",
-                    {"metavar": "WORDS"},
-                ),
-                Option(
-                    "--render",
-                    "have a browser render the page of the URL, and show what JSON it loads",
-                    {"action": "store_true"},
-                ),
-                Option("--words", "beside --render: what steps fill in for {keywords} (flood)", {"metavar": "WORDS"}),
+                Option("--base", "address of this installation, for a kind of site such as mediawiki", URL),
+                Option("--search", f"search the site for these words: show {SEARCHED}", WORDS),
+                Option("--render", "have a browser render the page of the URL, and show what JSON it loads", FLAG),
+                Option("--words", "beside --render: what steps fill in for {keywords} (flood)", WORDS),
             ),
             ("A NAME is a site that Headroom knows, or a file in the folder that the setting SITES_DIR names.",),
         ),
@@ -72,23 +77,9 @@ class Command(ActionCommand):
             (
                 Option("--output", "write the file there, if there is none, named as the site", {"metavar": "FILE"}),
                 Option("--name", "name of the site; without it, made of its host", {"metavar": "NAME"}),
-                Option(
-                    "--delay",
-                    "seconds between two requests to a host, if its robots.txt asks for no more (1)",
-                    {"metavar": "SECONDS", "type": _seconds},
-                ),
+                Option("--delay", f"seconds between two requests to a host, {ROBOTS_DELAY} (1)", SECONDS),
             ),
-            (
-                (
-                    "WORD is one that several pages of the site have; without it, one is taken from the page. URL may "
-                    "also be a page of results for WORD, where no form leads to the search."
-                ),
-                (
-                    "It asks for a dozen pages at most, those that a crawl may ask for, and says each with its reason. "
-                    "A browser renders five at most, where nothing stands in pages before their scripts have run. "
-                    "What could not be found stands in the file as a comment."
-                ),
-            ),
+            (ABOUT_WORD, ABOUT_ASKING),
         ),
         "verdicts": Action(
             "",
@@ -100,26 +91,10 @@ class Command(ActionCommand):
             "click what a page has to click, and show what only that reveals, with the steps that lead there",
             "explore https://example.org/product/17",
             (
-                Option(
-                    "--site",
-                    "site whose delay, headers and hosts hold (web)",
-                    {"metavar": "FILE|NAME", "default": "web"},
-                ),
-                Option(
-                    "--depth",
-                    "clicks that lead to a state at most (3)",
-                    {"metavar": "CLICKS", "type": int, "default": 3},
-                ),
-                Option(
-                    "--states",
-                    "states that are looked at, at most (100)",
-                    {"metavar": "NUMBER", "type": int, "default": 100},
-                ),
-                Option(
-                    "--seconds",
-                    "what all of it may take; what was found by then is shown (120)",
-                    {"metavar": "SECONDS", "type": _seconds, "default": 120},
-                ),
+                Option("--site", "site whose delay, headers and hosts hold (web)", FILE_OR_NAME),
+                Option("--depth", "clicks that lead to a state at most (3)", COUNT | {"default": 3}),
+                Option("--states", "states that are looked at, at most (100)", COUNT | {"default": 100}),
+                Option("--seconds", "for all of it; what it has by then is shown (120)", SECONDS | {"default": 120}),
             ),
             ("Only GETs are sent, no other page is opened, and neither a logout nor a form's button is clicked.",),
         ),
