@@ -10,17 +10,6 @@ from crawler.base.text import one_line
 from crawler.cli.command import HeadroomCommand
 from crawler.cli.output import print_answer, shown_count
 from crawler.cli.text_tables import print_table
-from crawler.cluster.activity import (
-    COARSE_PERIODS,
-    NOW_SECONDS,
-    PERIODS,
-    TOTALS,
-    family,
-    of_sites,
-    per_second_now,
-    sum_of,
-)
-from crawler.telemetry import history, host_history
 
 if TYPE_CHECKING:
     import argparse
@@ -28,6 +17,7 @@ if TYPE_CHECKING:
 
     from crawler.plans.operator import Operator
 
+LAST = ("hour", "day", "month")  # the periods of `crawler.cluster.activity`
 ROWS_MAX = 20  # of a table: the most frequent ones; --json has all
 
 
@@ -47,9 +37,7 @@ class Command(HeadroomCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Adds `--last` and `--metrics`."""
         super().add_options(parser)
-        parser.add_argument(
-            "--last", choices=tuple(PERIODS), default="hour", help="the period (default hour; month: 30 days)"
-        )
+        parser.add_argument("--last", choices=LAST, default="hour", help="the period (default hour; month: 30 days)")
         parser.add_argument(
             "--metrics",
             action="store_true",
@@ -58,6 +46,18 @@ class Command(HeadroomCommand):
 
     async def execute(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Shows the counts."""
+        from crawler.cluster.activity import (
+            COARSE_PERIODS,
+            NOW_SECONDS,
+            PERIODS,
+            TOTALS,
+            family,
+            of_sites,
+            per_second_now,
+            sum_of,
+        )
+        from crawler.telemetry import history, host_history
+
         if opts.metrics:
             async with self.connect() as operator:
                 await _print_metrics(operator)
@@ -101,8 +101,10 @@ async def _print_metrics(operator: Operator) -> None:
 
 
 def _print(answer: dict[str, Any]) -> None:
-    rates, totals = answer["per_second"], answer["totals"]
-    rows = [(name, shown_count(name, totals[name]), shown_count(name, rates[name])) for name in TOTALS]
+    rates = answer["per_second"]
+    rows = [
+        (name, shown_count(name, total), shown_count(name, rates[name])) for name, total in answer["totals"].items()
+    ]
     print_table(("", f"last {answer['period']}", "per second now"), rows)
     _print_some(("status", "answers"), [*answer["statuses"].items()])
     _print_some(("reason", "failed"), [*answer["failed"].items()])
