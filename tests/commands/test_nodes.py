@@ -46,7 +46,7 @@ def test_no_worker_runs(scrapy):
 
 
 async def test_workers_by_node_with_their_load(scrapy, operator):
-    await add_worker(operator, "b-node:20:1:x", frontier="nav")
+    await add_worker(operator, "b-node:20:1:x", session_s=4.0, frontier="nav")  # killed 11 s ago
     await add_worker(operator, "a-node:10:1:x", sinks_down=["kafka"], why_no_claims="it waits for kafka")
     await add_worker(operator, "a-node:11:1:x", session_s=-30.0)
     await add_worker(operator, "c-node:30:1:x", age_s=45.0, redis_full=True)
@@ -65,6 +65,7 @@ async def test_workers_by_node_with_their_load(scrapy, operator):
 
     workers = json_of(scrapy("nodes", "--json"))["workers"]
     assert [worker["state"] for worker in workers] == ["alive", "lapsed", "alive", "silent", "redis-full", "alive"]
+    assert [worker["owner"] for worker in workers if worker["is_overdue"]] == ["b-node:20:1:x"]
     first = workers[0]
     assert first == REPORT | {
         "node": "a-node",

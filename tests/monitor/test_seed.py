@@ -11,7 +11,6 @@ import orjson
 import pytest
 from commands.conftest import content_seed, plan_file  # noqa: F401 -- a fixture
 from monitor.conftest import text_of
-from monitor.test_overview import add
 
 from crawler import plans
 from crawler.frontier.settlement import Settlement
@@ -81,28 +80,17 @@ async def test_a_plan_with_many_search_pages_keeps_nobody_else_waiting(browser, 
     assert [answer.status for answer in await asyncio.gather(*slow)] == [200, 200]
 
 
-async def test_sites_with_what_they_yielded(browser, operator, fail):
-    await fail("http-404", content_seed(1))
-    await add(operator, **{"site:board:finished": 5, "site:board:failed": 1, "site:gone:failed": 2})
-    one = browser("viewer")
-    board, gone = orjson.loads(one.get("/sites.json").text)
-    assert (board["finished"], board["failed_last_hour"], board["plans"]) == (5, 1, ["flood"])
-    assert (gone["site"], gone["failed"], gone["ready"], gone["plans"]) == ("gone", 2, 0, [])
-    assert "board 0 0 5 1 5 1 flood" in text_of(one.get("/sites").text)
-    assert (gone["trouble"], gone["version"]) == ("failing", None)
-
-
 async def test_the_busiest_hosts(browser, operator):
     now_s = await operator.registry.now_ms() // 1000
     async with operator.redis.pipeline(transaction=False) as pipeline:
-        host_history.add(
-            pipeline, operator.keys, now_s, {"<b>.test": HostCounts(4, 9_000, 3), "a.test": HostCounts(9, 50, 0)}
-        )
+        hosts = {"<b>.test": HostCounts(4, 9_000, 3), "a.test": HostCounts(9, 50, 1), "b.test": HostCounts(100, 50, 35)}
+        host_history.add(pipeline, operator.keys, now_s, hosts)
         await pipeline.execute()
     one = browser("viewer")
-    assert [row["host"] for row in orjson.loads(one.get("/hosts.json").text)] == ["a.test", "<b>.test"]
+    assert [row["host"] for row in orjson.loads(one.get("/hosts.json").text)] == ["b.test", "a.test", "<b>.test"]
     page = one.get("/hosts").text
     assert "<b>.test" not in page
+    assert ["is-warning" in row for row in page.split("<tr")[2:]] == [True, False, True]
     assert "&lt;b&gt;.test 4 9 kB 3 75.0" in text_of(page).replace("<b>", "&lt;b&gt;")
 
 
