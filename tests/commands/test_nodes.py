@@ -46,7 +46,7 @@ def test_no_worker_runs(scrapy):
 
 
 async def test_workers_by_node_with_their_load(scrapy, operator):
-    await add_worker(operator, "b-node:20:1:x", session_s=4.0, frontier="nav")  # killed 11 s ago
+    await add_worker(operator, "b-node:20:1:x", frontier="nav")
     await add_worker(operator, "a-node:10:1:x", sinks_down=["kafka"], why_no_claims="it waits for kafka")
     await add_worker(operator, "a-node:11:1:x", session_s=-30.0)
     await add_worker(operator, "c-node:30:1:x", age_s=45.0, redis_full=True)
@@ -65,7 +65,6 @@ async def test_workers_by_node_with_their_load(scrapy, operator):
 
     workers = json_of(scrapy("nodes", "--json"))["workers"]
     assert [worker["state"] for worker in workers] == ["alive", "lapsed", "alive", "silent", "redis-full", "alive"]
-    assert [worker["owner"] for worker in workers if worker["is_overdue"]] == ["b-node:20:1:x"]
     first = workers[0]
     assert first == REPORT | {
         "node": "a-node",
@@ -102,6 +101,13 @@ async def test_a_worker_whose_seeds_others_have_is_told_by_its_last_report(scrap
     await add_worker(operator, "a-node:10:1:x", age_s=30.0)
     await operator.redis.zrem(operator.keys.partition(0).sessions, "a-node:10:1:x")
     assert lines_of(scrapy("nodes"))[1].startswith("a-node 10 content lapsed, heard of 3")
+
+
+async def test_a_worker_that_was_killed_is_overdue_before_its_session_lapses(scrapy, operator):
+    for owner, session_s in (("a-node:10:1:x", 900.0), ("a-node:11:1:x", 250.0)):
+        await add_worker(operator, owner, session_s=session_s)
+    workers = json_of(scrapy("nodes", "--json", settings={"SESSION_SECONDS": 900}))["workers"]
+    assert [(worker["state"], worker["is_overdue"]) for worker in workers] == [("alive", False), ("alive", True)]
 
 
 async def test_a_worker_that_has_just_begun_says_so(scrapy, operator):

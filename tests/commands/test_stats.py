@@ -35,7 +35,7 @@ async def test_what_was_done_of_late_is_added_up(scrapy, add):
         assert line in lines
     day = json_of(scrapy("stats", "--last", "day", "--json"))
     assert day["totals"] == {"pages": 1_205, "items": 900, "bytes": 34_500_000}
-    assert day["sites"] == {"news": {"finished": 900, "failed": 100}}
+    assert day["sites"] == {"news": {"finished": 900, "failed": 100, "content": 0, "items": 0}}
     assert [step["counts"].get("pages") for step in day["steps"] if step["counts"]] == [5, 1_200]
     assert 0 < day["per_second"]["pages"] <= 1_200 / 120
 
