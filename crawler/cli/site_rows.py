@@ -15,6 +15,10 @@ Row = tuple[str, str]
 HTTP_OK = 200
 PLAIN = {True: "needs no browser (content.fetch, search.url)", False: "needs the browser"}
 MAX_NEWS = 5  # texts, and links, that are shown of a state; `--json` has all
+BOUNDS = "its time or number of states was over (--seconds, --states), or a state had over 500 elements to click"
+DECLARATIONS = "what pages declare, and what their parts are usually named"
+NEEDS_BASE = "none: each plan gives it, as {use: NAME, name: ..., base: https://...}"
+UNSEARCHED = "none: its pages are only offered"
 _OF_THE_SITE = ("site", "base", "content_type")  # aren't said again for the page of a result
 
 
@@ -23,8 +27,10 @@ def rows(shown: Mapping[str, Any]) -> Iterator[Row]:
     for name, value in shown.items():
         if name in _ROWS:
             yield from _ROWS[name](value)
-        elif value not in ("", None):
-            yield name, _as_text(value)
+        else:
+            label, text_of = _TEXTS.get(name, (name, _as_text))
+            if text := text_of(value):
+                yield label, text
 
 
 def _field_rows(fields: dict[str, Any]) -> Iterator[Row]:
@@ -95,11 +101,6 @@ def _left_out_rows(links: dict[str, Any]) -> Iterator[Row]:
         yield "routes", f"{links['routes']} that only a browser's script can open (#/...)"
 
 
-def _search_rows(searches: list[dict[str, Any]] | None) -> Iterator[Row]:
-    if searches is not None:
-        yield "search", "\n".join(map(_request, searches)) or "none: its pages are only offered"
-
-
 def _end_rows(end: dict[str, Any]) -> Iterator[Row]:
     place = f"page {end['page']}, status {end['status']}, {end['url']}: " if "page" in end else ""
     yield "past the end", f"{place}{end['says']}"
@@ -107,10 +108,6 @@ def _end_rows(end: dict[str, Any]) -> Iterator[Row]:
 
 def _result_rows(result: dict[str, Any]) -> Iterator[Row]:
     yield from rows({name: value for name, value in result.items() if name not in _OF_THE_SITE})
-
-
-def _failure_rows(reason: str) -> Iterator[Row]:
-    yield "fields", f"none, as a content page it fails: {reason}"
 
 
 def _secret_rows(secrets: dict[str, Any]) -> Iterator[Row]:
@@ -163,60 +160,10 @@ def _unanswered_rows(unanswered: dict[str, str]) -> Iterator[Row]:
     yield from (("not loaded", f"{url}: {why}") for url, why in unanswered.items())
 
 
-def _rendered_for_rows(why: str) -> Iterator[Row]:
-    if why:
-        yield "auto", f"as it came, {why}; so a browser has rendered it"
-
-
 def _described_rows(url: str) -> Iterator[Row]:
     if url:
         yield "described", f"by {url}, which is read when a plan with the site is checked or submitted, and by --search"
         yield "", "until then it isn't known which address it searches, nor whether robots.txt forbids that"
-
-
-def _base_rows(needs_base: bool) -> Iterator[Row]:  # noqa: FBT001 -- it is a value of the answer
-    if needs_base:
-        yield "base", "none: each plan gives it, as {use: NAME, name: ..., base: https://...}"
-
-
-def _reads_rows(reads: Any) -> Iterator[Row]:
-    yield (
-        "reads",
-        "what pages declare, and what their parts are usually named" if reads == "declarations" else _as_text(reads),
-    )
-
-
-def _passed_by_rows(names: Sequence[str]) -> Iterator[Row]:
-    if names:
-        yield "passed by", _as_text(list(names))
-
-
-def _whole_rows(is_whole: bool) -> Iterator[Row]:  # noqa: FBT001 -- it is a value of the answer
-    bounds = "its time or number of states was over (--seconds, --states), or a state had over 500 elements to click"
-    yield "whole", "yes" if is_whole else f"no: {bounds}"
-
-
-_ROWS: dict[str, Callable[[Any], Iterator[Row]]] = {
-    "answers": _answer_rows,
-    "described": _described_rows,
-    "fails": _failure_rows,
-    "fields": _field_rows,
-    "follows": _follow_rows,
-    "is_whole": _whole_rows,
-    "joined": _joined_rows,
-    "links": _link_rows,
-    "needs_base": _base_rows,
-    "passed_by": _passed_by_rows,
-    "past_the_end": _end_rows,
-    "reads": _reads_rows,
-    "rendered_for": _rendered_for_rows,
-    "result": _result_rows,
-    "searches": _search_rows,
-    "secrets": _secret_rows,
-    "states": _state_rows,
-    "steps": _step_rows,
-    "unanswered": _unanswered_rows,
-}
 
 
 def _request(target: dict[str, Any]) -> str:
@@ -228,4 +175,32 @@ def _as_text(value: Any) -> str:
         return "\n".join(map(str, value))
     if isinstance(value, dict):
         return ", ".join(f"{key} {entry}" for key, entry in value.items())
-    return str(value)
+    return "" if value is None else str(value)
+
+
+_ROWS: dict[str, Callable[[Any], Iterator[Row]]] = {
+    "answers": _answer_rows,
+    "described": _described_rows,
+    "fields": _field_rows,
+    "follows": _follow_rows,
+    "joined": _joined_rows,
+    "links": _link_rows,
+    "past_the_end": _end_rows,
+    "result": _result_rows,
+    "secrets": _secret_rows,
+    "states": _state_rows,
+    "steps": _step_rows,
+    "unanswered": _unanswered_rows,
+}
+
+
+# What has one row: its name, and its text.
+_TEXTS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "fails": ("fields", lambda reason: f"none, as a content page it fails: {reason}"),
+    "is_whole": ("whole", lambda is_whole: "yes" if is_whole else f"no: {BOUNDS}"),
+    "needs_base": ("base", lambda needs_base: NEEDS_BASE if needs_base else ""),
+    "passed_by": ("passed by", _as_text),
+    "reads": ("reads", lambda reads: DECLARATIONS if reads == "declarations" else _as_text(reads)),
+    "rendered_for": ("auto", lambda why: why and f"as it came, {why}; so a browser has rendered it"),
+    "searches": ("search", lambda targets: "" if targets is None else "\n".join(map(_request, targets)) or UNSEARCHED),
+}
