@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crawler.base.models import Frontier
     from crawler.plans.operator import Operator
 
-LEFT_OF_OVERDUE = 1 - 3 / RENEWALS_PER_SESSION  # of a session that three renewals have missed: 9 s of 15 s are over
+LEFT_OF_OVERDUE = 1 - 3 / RENEWALS_PER_SESSION  # of a session when three renewals were missed: 6 s of 15 s
 SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}
 REPORTED_NUMBERS = tuple(
     """carrying pages_per_minute egress_down_s room cpu_percent memory_percent own_cpu_percent own_memory_percent
@@ -31,7 +31,7 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     order to claim nothing), `sinks_down`, `why_no_claims` (why it claims nothing, in words; empty: it does, or carries
     as much as it can), `why_no_browser` (why it leaves pages to others that are to be rendered; empty: it renders them,
     or has met none), `age_s` since its last report, `session_s` until its session lapses (negative: since it lapsed;
-    None: it has none), `is_overdue` (it hasn't renewed its session for some times, as one that was killed), and `state`:
+    None: it has none), `is_overdue` (it has missed renewals of its session, as one that was killed), and `state`:
 
     - `alive`;
     - `redis-full`: alive, but Redis refuses claims and offers;
