@@ -19,7 +19,6 @@ from crawler.worker.claiming.gaps import Gaps
 MARK = Line(
     "PRINT_MARK",
     "",
-    "A sink of one's own",
     "Begins lines.",
     pattern=r"[\w.-]+",
     form="letters, digits, '-', '_' and '.'",
