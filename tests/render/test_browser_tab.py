@@ -162,16 +162,12 @@ async def test_a_tab_whose_process_has_ended_meanwhile_gets_no_page(own, site):
     assert other is not tab
 
 
-async def test_a_page_that_fails_takes_its_tab_along(site):
-    own = Renderer("", replace(LIMITS, page_seconds=3))
-    try:
-        site.add(PAGE, TEXT)
-        site.add(OTHER, "<script>while (true) {}</script>")
-        await own.render(PAGE, wish=DONE, fetch=site)
-        assert len(kept(own)) == 1
-        with pytest.raises(RenderTimeoutError):
-            await own.render(OTHER, wish=DONE, fetch=site)
-        assert kept(own) == []
-        assert "text" in (await own.render(PAGE, wish=DONE, fetch=site)).html
-    finally:
-        await own.close()
+async def test_a_page_that_fails_takes_its_tab_along(own, site):
+    site.add(PAGE, TEXT)
+    site.add(OTHER, "<script>while (true) {}</script>")
+    await own.render(PAGE, wish=DONE, fetch=site)
+    assert len(kept(own)) == 1
+    with pytest.raises(RenderTimeoutError):
+        await own.render(OTHER, wish=replace(DONE, page_seconds=3), fetch=site)
+    assert kept(own) == []
+    assert "text" in (await own.render(PAGE, wish=DONE, fetch=site)).html
