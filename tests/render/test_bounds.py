@@ -217,7 +217,7 @@ async def test_a_node_claims_fewer_seeds_the_more_memory_its_browser_takes(site)
         return await site(request)
 
     def sample():
-        load = replace(sampler.sample(), memory=50.0, own_memory=sampler.newest.own_memory)
+        load = sampler.sample()._replace(memory=50.0, own_memory=sampler.newest.own_memory)
         limits = Limits(memory_percent=90, cpu_percent=100, first_batch=1)
         return load.own_memory * sampler.memory_bytes / 100, batch_size(limits, load, carried=10)
 
