@@ -12,7 +12,7 @@ from crawler.extract.dates.calendars import PERSIAN_YEARS, full_year, gregorian
 from crawler.extract.dates.cldr_names import MONTHS, PERSIAN_MONTHS, WEEKDAYS, month_of, weekday_of
 from crawler.extract.dates.context import YEAR_FIRST, DateContext, UnclearDateError
 from crawler.extract.dates.labels import BETWEEN, CJK_WEEKDAY, LABELS, names_any, says_only
-from crawler.extract.dates.vocabulary import CHANGED, CJK_WEEKDAYS, RANGES, WORD, WRITTEN, is_cjk
+from crawler.extract.dates.vocabulary import CHANGED, CJK_WEEKDAYS, RANGES, WORD, WRITTEN, any_of, is_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ _CHINESE_MONTH_DAY = re.compile(r"(?P<a>\d{2})-(?P<b>\d{2})")  # and nothing bes
 _NUMERIC_DAY = re.compile(
     r"(?P<label>\D{0,30}?)(?P<a>\d{1,2})(?P<mark>[./\-])(?P<b>\d{1,2})(?:\.|(?=\D))(?=,?\s+\d{1,2}:\d{2})"
 )
-_range = "|".join(re.escape(word).replace("_", r"\s") + (r"(?![^\W\d_])" if word.isalpha() else "") for word in RANGES)
+_range = any_of(RANGES)
 _RANGE_BEFORE = re.compile(
     rf"(?:\d\.?\s?[-\u2013\u2014~/&]"
     rf"|(?<![\d:])\d{{1,2}}{_ordinal}(?:\s+(?:(?:de|of)\s+)?(?P<month>{WORD})(?!\w)\.?)??\s*(?:{_range}))\s*$",

@@ -87,18 +87,18 @@ def to_utc(
 
     for read in (by_pattern, _by_iso, _by_number, _by_mail, by_words):
         try:
-            told = read(text)
-            if told is None:
+            reading = read(text)
+            if reading is None:
                 continue
-            moment = told.moment if isinstance(told, TimeAgo) else told
+            moment = reading.moment if isinstance(reading, TimeAgo) else reading
             has_time = _has_time(moment, text, pattern if read is by_pattern else "")
             moment = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
         except (ValueError, OverflowError, TypeError, IndexError):
             continue
         if moment.year in YEARS:
             instant = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-            if isinstance(told, TimeAgo):
-                return Guess(instant, told.unit)
+            if isinstance(reading, TimeAgo):
+                return Guess(instant, reading.unit)
             return instant if has_time else Day(instant)
     return None
 
