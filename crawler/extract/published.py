@@ -100,7 +100,8 @@ def read_published(
         language: BCP 47 tag of the page; empty if it names none.
         url: Its address.
     """
-    latest, changed = datetime.now(UTC) + AHEAD, first_text(declared.article.get("dateModified"))
+    latest, in_words = datetime.now(UTC) + AHEAD, [*_in_words(written.lines)]
+    changes = {first_text(declared.article.get("dateModified")), *(words for words, is_later in in_words if is_later)}
 
     def read(words: str) -> str | None:
         instant = to_utc(words, site.zone, language=language) if 0 < len(words) <= MAX_CHARACTERS else None
@@ -110,10 +111,8 @@ def read_published(
         instant = read(words)
         if instant is None:
             continue
-        if words == changed and sure == "exact":  # it may be no more than that: what people see tells
-            seen = next(
-                filter(None, (read(seen) for seen, is_later in _in_words(written.lines) if not is_later)), instant
-            )
+        if words in changes and sure == "exact":  # it may be no more than that: what people see tells
+            seen = next(filter(None, (read(seen) for seen, is_later in in_words if not is_later)), instant)
             if seen[:10] < instant[:10]:
                 return seen, "guess"
         return instant, _sureness(words, instant, sure, knows_zone=site.timezone != "UTC")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from functools import cache
-from pathlib import Path
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from crawler.extract.blocks import Box
     from crawler.extract.evidence import BlockEvidence
 
-WEIGHTS = Path(__file__).with_name("weights.json")
 SLOTS = 5  # boxes around a block on which there is evidence
 MIN_TYPE_SHARE = 0.05  # of a type that counts
 MAX_SIGNS_CHARACTERS = 20_000  # of JSON-LD, that are looked at
@@ -145,4 +144,4 @@ class Weights:
 @cache
 def weights() -> Weights:
     """Returns the weights that ship."""
-    return Weights(orjson.loads(WEIGHTS.read_bytes()))
+    return Weights(orjson.loads(resources.files(__package__).joinpath("weights.json").read_bytes()))

@@ -62,14 +62,19 @@ def test_a_missing_folder_is_refused(tmp_path):
 
 
 @pytest.mark.process
-def test_built_in_sites_load_from_a_zipped_egg(tmp_path):
+def test_built_in_sites_load_and_pages_are_read_from_a_zipped_egg(tmp_path):
     package = Path(crawler.__file__).parent
     egg = tmp_path / "headroom.egg"
     with zipfile.ZipFile(egg, "w") as archive:
         for file in package.rglob("*"):
-            if file.suffix in (".py", ".yaml"):
+            if file.suffix in (".py", ".yaml", ".json"):
                 archive.write(file, Path("crawler") / file.relative_to(package))
-    program = "from crawler import sites; print(sites.__file__); print(*sites.names(), sites.load('mediawiki').name)"
+    program = """
+from crawler import sites
+from crawler.extract import dates, weights
+print(sites.__file__, *sites.names(), sites.load("mediawiki").name)
+print(bool(weights.weights().types), dates.to_utc("3 Nov 2026", sites.load("web").zone))
+"""
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={"PYTHONPATH": str(egg)},
@@ -79,4 +84,5 @@ def test_built_in_sites_load_from_a_zipped_egg(tmp_path):
         check=True,
         timeout=60,
     )
-    assert done.stdout.split() == [f"{egg}/crawler/sites/__init__.py", *BUILT_IN, "mediawiki"]
+    loaded = [f"{egg}/crawler/sites/__init__.py", *BUILT_IN, "mediawiki"]
+    assert done.stdout.split() == [*loaded, "True", "2026-11-03T00:00:00Z"]

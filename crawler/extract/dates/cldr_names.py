@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.extract.dates.vocabulary import TABLES, by_word
+from crawler.extract.dates.vocabulary import FOLDER, TABLES, by_word
 
 if TYPE_CHECKING:
     from crawler.base.item import TimeUnit
@@ -22,8 +21,7 @@ LENGTHS: dict[TimeUnit, timedelta] = {
 }  # fmt: skip
 PERSIAN_MONTHS = {name: number for number, name in enumerate(TABLES["persian_months"].split(), start=1)}
 _OWN_PAGES = {"cs", "hr"}  # languages whose short months are words elsewhere, as in `15 Pro 2026`
-_FILE = Path(__file__).with_name("cldr_names.json")
-_CLDR: dict[str, dict[str, list[list[str]]]] = json.loads(_FILE.read_text("utf-8"))
+_CLDR: dict[str, dict[str, list[list[str]]]] = json.loads(FOLDER.joinpath("cldr_names.json").read_text("utf-8"))
 
 
 def _cldr(kind: str) -> dict[str, dict[str, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from pathlib import Path
+from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Key = TypeVar("Key")
+
+FOLDER = resources.files(__package__)  # also in a zipped egg, from which scrapyd runs projects
 
 # A word in a text; `is_cjk` tells whether one begins in Chinese, Japanese or Korean, which need no spaces between them.
 WORD = r"[^\W\d](?:[^\W\d]|['\u0300-\u036f\u0900-\u0963\u0e31-\u0e4e]|\.(?=[^\W\d]))*"
@@ -47,7 +49,7 @@ def _words(key: str) -> frozenset[str]:
     return frozenset(TABLES[key].split())
 
 
-TABLES: dict[str, Any] = yaml.load(Path(__file__).with_name("vocabulary.yaml").read_text("utf-8"), yaml.CSafeLoader)
+TABLES: dict[str, Any] = yaml.load(FOLDER.joinpath("vocabulary.yaml").read_text("utf-8"), yaml.CSafeLoader)
 HALVES: dict[str, str] = by_word(TABLES["halves"])
 ZONES: dict[str, float] = by_word(TABLES["zones"])
 SEASONAL_ZONES: dict[str, str] = TABLES["seasonal_zones"]
