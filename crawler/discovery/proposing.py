@@ -15,10 +15,10 @@ from crawler.discovery.content import content_pages
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
 from crawler.discovery.kinds import known_kinds
 from crawler.discovery.pages.page import ParsedPage
-from crawler.discovery.pages.words import common
+from crawler.discovery.pages.search_word import common
 from crawler.discovery.proposal import Notes, SiteProposal, write
 from crawler.discovery.results import listing, past_the_end
-from crawler.discovery.search import declared, forms, scripted, searches
+from crawler.discovery.search import declarations, forms, scripted, searches
 from crawler.discovery.search.search_template import SearchTemplate, based, of_url
 from crawler.extract import content as reading
 from crawler.extract import results as searching
@@ -129,7 +129,7 @@ def _miss_search(inquiry: Inquiry, front: ParsedPage) -> None:
             "search",
             "the page has a search box that no form sends: a script does, so render.results.steps may fill it in",
         )
-    for url in declared.feeds(front):
+    for url in declarations.feeds(front):
         inquiry.notes.say("", f"the site has a feed: {url}")
 
 

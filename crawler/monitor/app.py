@@ -29,16 +29,16 @@ from crawler.monitor.last_pages import PLACE
 from crawler.monitor.pages import (
     access,
     audit_log,
-    events,
+    event_stream,
     failures,
     hosts,
     items,
-    media,
     nodes,
     overview,
     plans,
     seed,
     sites,
+    stored_images,
 )
 from crawler.monitor.web import Monitor, WebRequest
 
@@ -70,7 +70,7 @@ def build(monitor: Monitor) -> Starlette:
             Route("/login", _open(monitor, access.sign_in), methods=["POST"]),
             Route("/logout", _action(monitor, "viewer", access.sign_out), methods=["POST"]),
             Route("/language", _open(monitor, access.choose_language), methods=["GET"]),
-            Route("/events", _page(monitor, "viewer", events.show)),
+            Route("/events", _page(monitor, "viewer", event_stream.show)),
             *_pages(monitor, "/", overview.show, "/activity", overview.table),
             *_pages(monitor, "/nodes", nodes.show, "/nodes", nodes.table),
             Route("/node", _action(monitor, "operator", nodes.act), methods=["POST"]),
@@ -84,7 +84,7 @@ def build(monitor: Monitor) -> Starlette:
             Route("/items-download.csv", _page(monitor, "viewer", items.download_csv)),
             Route("/items-download.parquet", _page(monitor, "viewer", items.download_parquet)),
             *_pages(monitor, "/item", items.show_one, "/item", items.table_of_one),
-            Route("/media", _page(monitor, "viewer", media.show)),
+            Route("/media", _page(monitor, "viewer", stored_images.show)),
             *_pages(monitor, "/sites", sites.show, "/sites", sites.table),
             *_pages(monitor, "/site", sites.show_one, "/site", sites.plans_table),
             *_pages(monitor, "/hosts", hosts.show, "/hosts", hosts.table),

@@ -6,7 +6,7 @@ import pytest
 from discovery.made_up import ENGLISH, ORIGIN, page
 
 from crawler.base.models import Fetched
-from crawler.discovery.content.comments import find
+from crawler.discovery.content.comment_rows import find
 from crawler.discovery.content.content_pages import Sample, keys_of, read_bare
 from crawler.discovery.inquiry import Inquiry
 from crawler.discovery.pages.page import ParsedPage

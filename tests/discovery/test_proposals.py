@@ -13,7 +13,7 @@ from crawler import sites
 from crawler.base.errors import ExtractError, HeadroomError
 from crawler.discovery import propose
 from crawler.discovery.content.content_pages import BARE
-from crawler.discovery.pages.words import NONSENSE
+from crawler.discovery.pages.search_word import NONSENSE
 from crawler.extract import content as reading
 from crawler.extract import links
 

@@ -12,7 +12,7 @@ from crawler.base.errors import UnavailableError
 from crawler.base.models import Fetched
 from crawler.discovery import propose
 from crawler.discovery.pages.page import ParsedPage
-from crawler.discovery.results import blocks
+from crawler.discovery.results import result_block
 
 FORM = '<form action="/search"><input name="q"></form>'
 
@@ -97,7 +97,7 @@ def test_links_to_the_page_itself_and_to_the_front_page_are_no_results(address):
     links = f'<h1><a href="/">The flood news</a></h1><h1><a href="{path}">All floods</a></h1>'
     found = ParsedPage(Fetched(f"{ORIGIN}{address}", 200, "text/html", page("Find", links).encode()))
     nothing = ParsedPage(Fetched(f"{ORIGIN}/find?q=x", 200, "text/html", page("Find", "<p>Nothing").encode()))
-    assert blocks.results(found, [nothing], "flood") is None
+    assert result_block.results(found, [nothing], "flood") is None
 
 
 async def test_what_a_form_sends_by_itself_is_said_since_it_may_narrow_the_search():
@@ -143,7 +143,7 @@ def results_of(rows, word="flood"):
     """Returns the selector of the results among some rows, and how many links and addresses it finds."""
     found = ParsedPage(Fetched(f"{ORIGIN}/search?q=flood", 200, "text/html", page("Search", "".join(rows)).encode()))
     nothing = ParsedPage(Fetched(f"{ORIGIN}/search?q=x", 200, "text/html", page("Search", "<p>Nothing").encode()))
-    block = blocks.results(found, [nothing], word)
+    block = result_block.results(found, [nothing], word)
     return (block.selector.css, len(block.anchors), len(block.urls)) if block else None
 
 

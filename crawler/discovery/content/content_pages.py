@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from crawler.base.errors import ExtractError, HeadroomError
-from crawler.discovery.content import comments
+from crawler.discovery.content import comment_rows
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.pages import named_parts
 from crawler.discovery.pages.page import within
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from crawler.base.models import Fetched
-    from crawler.discovery.content.comments import CommentRows
+    from crawler.discovery.content.comment_rows import CommentRows
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.pages.page import ParsedPage
     from crawler.discovery.results.listing import Result
@@ -104,7 +104,7 @@ def keys_of(inquiry: Inquiry, samples: Sequence[Sample]) -> dict[str, Any]:
         inquiry.notes.miss("content", "no result could be read, so it isn't known what reading without selectors gives")
         return {}
     pages = [sample.page for sample in samples]
-    rows = comments.find(pages)
+    rows = comment_rows.find(pages)
     following = next_links.to_second_pages(pages)
     rules = _confirmed(samples, rows, following) if rows else {}
     if rows and not rules:

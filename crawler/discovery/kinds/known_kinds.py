@@ -9,9 +9,9 @@ from crawler import sites
 from crawler.base.errors import HeadroomError
 from crawler.discovery.inquiry import FIRST_ERROR
 from crawler.discovery.kinds import software
-from crawler.discovery.pages.words import NONSENSE
+from crawler.discovery.pages.search_word import NONSENSE
 from crawler.discovery.proposal import Notes, SiteProposal, write
-from crawler.discovery.search import declared
+from crawler.discovery.search import declarations
 from crawler.extract import content as reading
 from crawler.extract import results as searching
 
@@ -39,7 +39,7 @@ async def by_list(inquiry: Inquiry, front: ParsedPage) -> SiteProposal | None:
 
     Feeds go first: they have titles and summaries, where most sitemaps have addresses alone.
     """
-    for url in declared.feeds(front)[:FEEDS_TRIED]:
+    for url in declarations.feeds(front)[:FEEDS_TRIED]:
         definition = {"name": inquiry.name, "kind": "rss", "base": url}
         mark = f"a feed that the page declares; {IN_A_LIST}"
         if proposal := await _try_kind(inquiry, definition, mark, inquiry.notes):
@@ -56,7 +56,7 @@ async def _sitemap(inquiry: Inquiry, url: str) -> tuple[str, str]:
     except HeadroomError:  # then it says nothing
         named = ""
     else:
-        named = declared.sitemap(robots.body if robots.status < FIRST_ERROR else b"", url)
+        named = declarations.sitemap(robots.body if robots.status < FIRST_ERROR else b"", url)
     return (named, "the sitemap that robots.txt names") if named else (urljoin(url, "/sitemap.xml"), "its address")
 
 

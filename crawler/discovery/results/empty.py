@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.discovery.pages import selectors
 from crawler.discovery.pages.page import width
-from crawler.discovery.pages.words import NONSENSE
+from crawler.discovery.pages.search_word import NONSENSE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawler.discovery.kinds.known_kinds import IN_A_LIST
 from crawler.discovery.pages import selectors
 from crawler.discovery.pages.page import ancestors, width
-from crawler.discovery.results import blocks, paging
+from crawler.discovery.results import paging, result_block
 from crawler.discovery.search.search_template import SearchTemplate, based, literal
 
 if TYPE_CHECKING:
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.pages.page import Anchor, ParsedPage
-    from crawler.discovery.results.blocks import Block
+    from crawler.discovery.results.result_block import Block
 
 TITLE_WIDTH_MIN = 16  # of the links on a page, half of them: titles of pages rather than a menu
 LINKS_MIN = 3  # fewer make no list
@@ -35,7 +35,7 @@ def results_of(block: Block) -> list[Result]:
 
 def listing_of(page: ParsedPage) -> Block | None:
     """Returns the links of a page that lists others; None if it has none but those of menus."""
-    listing = blocks.results(page, ())
+    listing = result_block.results(page, ())
     if listing is None or len(listing.urls) < LINKS_MIN:
         return None
     return listing if median(width(anchor.text) for anchor in listing.anchors) >= TITLE_WIDTH_MIN else None

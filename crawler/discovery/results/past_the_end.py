@@ -12,7 +12,7 @@ from crawler.sites.selector import Selector
 if TYPE_CHECKING:
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.pages.page import ParsedPage
-    from crawler.discovery.results.blocks import Block
+    from crawler.discovery.results.result_block import Block
 
 FAR_PAGE = 400  # the page that is asked for to see one behind the last; few sites have so many for a word
 ENDING_STATUSES = (400, 404, 410)  # by which sites say that there is no such page

@@ -10,7 +10,7 @@ from crawler.base.errors import HeadroomError
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
 from crawler.discovery.proposal import Notes
 from crawler.discovery.results import past_the_end
-from crawler.discovery.search import declared, searches
+from crawler.discovery.search import declarations, searches
 
 if TYPE_CHECKING:
     from crawler.discovery.inquiry import Visitor
@@ -41,14 +41,18 @@ async def describe(url: str, visitor: Visitor, *, word: str, reads_results: bool
     description = await visitor.ask(url, "the site's OpenSearch description, or a page that names one")
     page = None
     # By what it holds, since a description may come as any XML, as which a page may come, too.
-    if not declared.is_description(description.body) and (page := page_of(description)):
-        if not (there := declared.description_url(page)):
+    if not declarations.is_description(description.body) and (page := page_of(description)):
+        if not (there := declarations.description_url(page)):
             raise HeadroomError(f"{url} names no OpenSearch description")
         description = await visitor.ask(there, "the site's OpenSearch description")
     if description.status >= FIRST_ERROR:
         raise HeadroomError(f"{description.url} answered {description.status}")
-    for_people = declared.by_description(description.body, description.url)
-    feed = None if reads_results else declared.by_description(description.body, description.url, declared.FEED_TYPES)
+    for_people = declarations.by_description(description.body, description.url)
+    feed = (
+        None
+        if reads_results
+        else declarations.by_description(description.body, description.url, declarations.FEED_TYPES)
+    )
     if feed:
         results = RESULTS_OF_FEED
         if not feed.paging:

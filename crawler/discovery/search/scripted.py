@@ -9,14 +9,14 @@ from crawler.base.errors import HeadroomError
 from crawler.discovery.content.content_pages import read_bare
 from crawler.discovery.inquiry import page_of
 from crawler.discovery.pages.page import ParsedPage, width
-from crawler.discovery.results import blocks, empty, paging, past_the_end
+from crawler.discovery.results import empty, paging, past_the_end, result_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.base.models import Fetched
     from crawler.discovery.inquiry import Inquiry
-    from crawler.discovery.results.blocks import Block
+    from crawler.discovery.results.result_block import Block
     from crawler.discovery.search.search_template import SearchTemplate
 
 SHELL_WIDTH = 300  # of all that a page shows; one that shows less may be waiting for its scripts
@@ -79,7 +79,9 @@ async def search(
         inquiry, nothing, "the same search for a word that nothing has, to tell results from links"
     )
     none = page_of(without) if without else None
-    block = None if none and blocks.are_alike(page, none, word) else blocks.results(page, [none or front], word)
+    block = (
+        None if none and result_block.are_alike(page, none, word) else result_block.results(page, [none or front], word)
+    )
     if block is None:
         return None
     inquiry.notes.say("render", f"the results for {word!r} stand on the search page only once its scripts have run")

@@ -10,9 +10,9 @@ from crawler import sites
 from crawler.base.errors import HeadroomError
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.pages.page import ParsedPage
-from crawler.discovery.pages.words import NONSENSE
-from crawler.discovery.results import blocks, empty, paging
-from crawler.discovery.search import declared, forms, scripted
+from crawler.discovery.pages.search_word import NONSENSE
+from crawler.discovery.results import empty, paging, result_block
+from crawler.discovery.search import declarations, forms, scripted
 from crawler.discovery.search.search_template import based
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from crawler.base.models import Fetched
     from crawler.discovery.inquiry import Inquiry
-    from crawler.discovery.results.blocks import Block
+    from crawler.discovery.results.result_block import Block
     from crawler.discovery.search.search_template import SearchTemplate
 
 _ROUND = frozenset({10, 20, 25, 30, 40, 50, 100, 200, 250, 500, 1000})  # what applications call a full page of results
@@ -54,13 +54,13 @@ class Answer:
 async def find(inquiry: Inquiry, front: ParsedPage) -> Answer | None:
     """Returns the first search of those that the site offers which finds something."""
     templates = forms.searches(front)
-    if action := declared.by_action(front):
+    if action := declarations.by_action(front):
         templates.append(action)
-    if not templates and (url := declared.description_url(front)):
+    if not templates and (url := declarations.description_url(front)):
         description = await inquiry.visitor.ask(url, "the site's OpenSearch description")
-        template = declared.by_description(description.body, description.url)
+        template = declarations.by_description(description.body, description.url)
         templates += [template] if template else []
-    if not templates and (url := declared.search_page(front)):
+    if not templates and (url := declarations.search_page(front)):
         page = page_of(await inquiry.visitor.ask(url, "the page to which the link to the search leads"))
         templates = forms.searches(page) if page else []
     for template in _different(templates)[:SEARCHES_TRIED]:
@@ -94,12 +94,12 @@ async def attempt(inquiry: Inquiry, template: SearchTemplate, front: ParsedPage)
         inquiry.notes.say("", f"{source}: {error}")
         return None
     none = page_of(nothing)
-    if none and blocks.are_alike(page, none, inquiry.word):  # if anything looks at the word, it is a script
+    if none and result_block.are_alike(page, none, inquiry.word):  # if anything looks at the word, it is a script
         _leave_to_scripts(inquiry, template, fetched, nothing)
         return None
     is_none = none is not None and (nothing.status >= FIRST_ERROR or none.urls != page.urls)
     others = [none] if none is not None and is_none else [front]
-    block = blocks.results(page, others, inquiry.word)
+    block = result_block.results(page, others, inquiry.word)
     if block is None:
         _leave_to_scripts(inquiry, template, fetched, nothing)
         return None

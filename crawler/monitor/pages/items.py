@@ -19,7 +19,7 @@ from crawler.cli.output import to_json
 from crawler.monitor import parquet
 from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.item_store import WantedItems, moment
-from crawler.monitor.pages.media import is_shown
+from crawler.monitor.pages.stored_images import is_shown
 from crawler.monitor.tables import BYTE_ORDER_MARK, ShownTable, cell
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from discovery.made_up import page
 
 from crawler.base.models import Fetched
 from crawler.discovery.pages.page import ParsedPage
-from crawler.discovery.search.declared import by_action, by_description
+from crawler.discovery.search.declarations import by_action, by_description
 
 URL = "https://site.test/opensearch.xml"
 

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 
 from crawler.discovery.pages import selectors
 from crawler.discovery.pages.page import Anchor, ancestors, width
-from crawler.discovery.pages.words import NONSENSE
+from crawler.discovery.pages.search_word import NONSENSE
 from crawler.discovery.search.forms import TOKEN_NAME
 from crawler.discovery.search.search_template import NAMED
 from crawler.extract.dates import to_utc
