@@ -55,6 +55,13 @@ async def recorded():
     return Recorded()
 
 
+async def test_a_host_is_blamed_at_once_where_others_answer_meanwhile_or_nobody_doubts(recorded):
+    asyncio.get_running_loop().call_later(0.01, recorded.egress.answered, WELL)
+    assert await recorded.blames()
+    assert await Recorded(doubt_s=0).blames()
+    assert (recorded.asked, recorded.changes) == ([], [])
+
+
 async def test_an_answer_from_before_says_nothing_so_who_gave_it_is_asked_again(recorded):
     recorded.egress.answered(WELL)
     recorded.egress.answered(SILENT)

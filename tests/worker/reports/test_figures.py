@@ -97,6 +97,8 @@ def test_a_crash_loop_takes_no_room_from_the_other_workers_of_a_node_for_long(re
     assert writer._headroom.workers_here == 4
     writer.write(redis, "node:9:2:b", NOW_S + 2 * int(SESSION_SECONDS))
     assert writer._headroom.workers_here == 1
+    writer.write(redis, "node:9:2:b", NOW_S + writer.kept_s + 1)
+    assert list(written(redis, keys)) == ["node:9:2:b"]
 
 
 def test_nodes_that_have_long_been_silent_are_forgotten(redis, keys, write):
