@@ -55,11 +55,7 @@ RESOURCE_TYPES = {"images": "Image", "fonts": "Font", "media": "Media"}  # the b
 
 
 class RenderMiddleware:
-    """Puts the rendered document in the place of the page that came.
-
-    Args:
-        pages_at_once: BROWSER_PAGES_AT_ONCE.
-    """
+    """Puts the rendered document in the place of the page that came."""
 
     def __init__(self, crawler: Crawler, worker: Worker, pages_at_once: int) -> None:
         self._crawler, self._sites = crawler, worker.claiming.sites

@@ -25,11 +25,7 @@ _is_private = lru_cache(MAX_HOSTS)(is_private)
 
 
 class ScopeMiddleware:
-    """Refuses requests of a visit to anything but the public web.
-
-    Args:
-        allow_private: ALLOW_PRIVATE_ADDRESSES.
-    """
+    """Refuses requests of a visit to anything but the public web."""
 
     def __init__(self, *, allow_private: bool) -> None:
         self._allow_private = allow_private

@@ -57,7 +57,6 @@ class RobotsAsked(NamedTuple):
     """Event: a host was asked for a robots.txt that is unreachable, or was until now.
 
     Attributes:
-        retry_s: ROBOTS_RETRY_SECONDS.
         cached: What is known since.
     """
 
@@ -82,7 +81,6 @@ class RobotsFinder:
     """Finds the rules of authorities, and caches them.
 
     Args:
-        agent: The product token that the groups of a file are matched with.
         retry_s: ROBOTS_RETRY_SECONDS: the delay until an unreachable file is asked for again the first time.
         max_delay_s: ROBOTS_MAX_CRAWL_DELAY_SECONDS: the longest Crawl-delay that is kept.
         timeout_s: DOWNLOAD_TIMEOUT, cut to MAX_FETCH_SECONDS.

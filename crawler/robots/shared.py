@@ -32,9 +32,7 @@ class SharedRobots:
     """The robots.txt files of all authorities, in Redis: each beside its host's seeds, so that no other node is needed.
 
     Args:
-        redis: With `decode_responses=False`.
         partitions: FRONTIER_PARTITIONS.
-        events: Told should a task die that renews a mark.
     """
 
     def __init__(self, redis: Redis, keys: Keys, partitions: int, events: Events) -> None:

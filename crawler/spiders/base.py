@@ -59,9 +59,6 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     Attributes:
         frontier: Which of the two frontiers; set by subclasses.
-        retry_base_s: RETRY_BASE_SECONDS.
-        retry_max_s: RETRY_MAX_SECONDS.
-        max_links: MAX_LINKS_PER_PAGE.
     """
 
     frontier: Frontier

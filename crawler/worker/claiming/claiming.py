@@ -55,7 +55,6 @@ class Claiming:
     """What one worker claims, settles and offers. Publishes `SeedSettled`; acts on `VisitEnded` and `SessionLost`.
 
     Args:
-        frontier: Whose seeds are claimed.
         browser: Without one, pages that must be rendered are left to others.
         stats: Counts each settlement by its operation and reason.
         sites: Definitions that needn't be read from Redis.

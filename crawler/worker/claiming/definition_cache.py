@@ -44,7 +44,6 @@ class DefinitionCache(Generic[T]):
         kind: Of what, for messages.
         read: Reads several at once: each, or why there is none.
         known: Where they are kept; it may forget some, which are then read again.
-        events: Told should a task die that reads.
     """
 
     def __init__(

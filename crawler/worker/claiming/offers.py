@@ -74,8 +74,6 @@ class Offers:
     Args:
         leases: Of this worker, by partition.
         redis_full: Told whether offers are refused for want of memory.
-        stopping: Set when the worker stops.
-        events: Told should a task die that sends.
         stats: Counts the seeds offered, those of them that were new, and those that were only counted.
     """
 

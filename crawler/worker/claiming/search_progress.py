@@ -71,11 +71,7 @@ class _SearchMemory(NamedTuple):
 
 
 class SearchProgress:
-    """Searches under way, in Redis; while that is away each page is taken for one that may be followed by results.
-
-    Args:
-        redis: With `decode_responses=False`.
-    """
+    """Searches under way, in Redis; while that is away each page is taken for one that may be followed by results."""
 
     def __init__(self, redis: Redis, keys: Keys) -> None:
         self._redis = redis

@@ -34,7 +34,6 @@ class Settler:
     Args:
         batch: The most settlements in one call, from 1.
         wait_s: Seconds that the first of a batch waits for others.
-        events: Told should the task die that sends.
         stats: Counts accepted and refused settlements.
     """
 

@@ -21,11 +21,7 @@ logger: EventLogger = logging.getLogger(__name__)
 
 
 class Teller:
-    """Delivers the messages of visits that fetch nothing, and ends these visits.
-
-    Args:
-        events: Told should telling die of an error that no delivery raises.
-    """
+    """Delivers the messages of visits that fetch nothing, and ends these visits."""
 
     def __init__(self, events: Events) -> None:
         self._events = events

@@ -20,7 +20,6 @@ class BrowserAtHand:
     """Says what keeps this worker from rendering.
 
     Args:
-        path: BROWSER_PATH.
         wake: Set when a browser has come: more may be claimed with one.
 
     Attributes:

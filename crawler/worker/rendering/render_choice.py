@@ -60,8 +60,6 @@ class RenderChoice:
 
     Args:
         verdicts: Of all workers.
-        look_again_s: RENDER_LOOK_AGAIN_SECONDS.
-        events: Told should the exchange die of an error that isn't Redis's.
     """
 
     def __init__(self, verdicts: RenderVerdicts, look_again_s: float, events: Events) -> None:

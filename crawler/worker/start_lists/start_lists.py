@@ -60,7 +60,6 @@ class StartLists:
 
     Args:
         lists: Those to read; none: `read` returns at once.
-        redis: With `decode_responses=False`.
         reader: This worker's name, which no other one has.
         sites_dir: SITES_DIR, for sites of which Redis has no definition yet.
     """

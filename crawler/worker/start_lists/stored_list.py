@@ -88,11 +88,7 @@ class NextEntries(NamedTuple):
 
 
 class StoredList:
-    """A start list in Redis.
-
-    Args:
-        redis: With `decode_responses=False`.
-    """
+    """A start list in Redis."""
 
     def __init__(self, start_list: StartList, redis: Redis) -> None:
         self._key = start_list.key

@@ -62,7 +62,6 @@ class IpBudget:
 
     Args:
         look_up: Returns the addresses that a host may be reached at; empty where there are none.
-        concurrency: ADDRESS_CONCURRENCY: requests to one address at once, over all workers.
         delay_s: ADDRESS_DELAY_SECONDS: between two starts there.
     """
 

@@ -78,9 +78,6 @@ class TurnKeeper(TurnSource, TurnSink, Protocol):
 class Turns:
     """Acquires and releases turns for the session's owner. Publishes `HostBackoff` and `CrawlDelay`.
 
-    Args:
-        stopping: Set when the worker stops.
-
     Attributes:
         queued: The number of visits that wait for a turn of another host.
     """
