@@ -86,8 +86,8 @@ def forum_threads(plan: Plan) -> set[int]:
         if site.name in BOARDS
     ]
     shown = [thread for threads in searches for thread in threads[: plan.file.pages * plan.file.per_page]]
-    # A page that leads to another host has no item of its own, but the page that it leads to has.
-    return {thread.id for thread in shown if thread.kind.item != "none" or thread.kind is kinds.AWAY}
+    # A page that has moved has no item of its own, but the page that it leads to has.
+    return {thread.id for thread in shown if thread.kind.item != "none" or thread.kind in (kinds.AWAY, kinds.MOVED)}
 
 
 def topic_ids(values: Mapping[str, str], topic: str) -> set[str]:

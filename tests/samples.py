@@ -43,13 +43,13 @@ class Leases(SimpleNamespace):
 class RecordedVisit:
     """A visit on a lane, and what was published of it."""
 
-    def __init__(self, **claim):
+    def __init__(self, url="http://a.test/", **claim):
         self.fetched = []
         self.settlements = []
         events = Events()
         events.subscribe(PageFetched, lambda event: self.fetched.append(event.visit))
         events.subscribe(VisitEnded, lambda event: self.settlements.append(event.settlement))
-        self.visit = a_visit(events=events, **claim)
+        self.visit = a_visit(url, events=events, **claim)
         self.lane = self.visit.lane
 
     def end_callback(self):

@@ -47,7 +47,7 @@ class Seed:
         per_page: Results that are asked for on each page of its search, as the plan says.
         sort: Their order, likewise.
         since: First day that they are from, likewise: YYYY-MM-DD, or empty.
-        hops: Cross-host redirects that led here.
+        hops: Redirects from other hosts, or for good, that led here.
         depth: Links followed from a content page to here.
         interval_s: Seconds between two visits of a scheduled nav seed; 0: visited once.
         run: Which run of a scheduled search a further page belongs to, and part of its identity: each run reads its

@@ -176,7 +176,9 @@ NO_SECRET = HandBack("no-secret", "its worker lacks a secret of the site; anothe
 # What is counted beside the states of pages.
 RETRIED = Note("retried", "tried in vain, and ready again")
 RECLAIMED = Note("reclaimed", "taken back from a worker whose session had lapsed")
-REDIRECTED = Note("redirected", "finished, since the page moved to another host, where it is a page of its own")
+REDIRECTED = Note(
+    "redirected", "finished, since the page moved to another host or for good, where it is a page of its own"
+)
 LIST_PAGE = Note("list-page", "finished, and no item: pages that only lead on, by their sites' `follow.items`")
 PAST_THE_END = Note(
     "past-the-end", "search pages that weren't asked for, since one before them was the last with anything new"

@@ -1,11 +1,16 @@
 """Downloader middleware that follows redirects on the same host, on the visit's lane, but none to another host.
 
 The spider sees the response that redirects to another host. It finishes the seed as `redirected` and offers the target
-as a new seed, which waits for a turn of its own host. Both look whether the site lets a seed's page lead there.
+as a new seed, which waits for a turn of its own host. So it does where a content page has moved for good (301, 308):
+several may have moved to one address, and others know it already; each page is fetched and delivered once. What sets a
+cookie is followed: it may be a gate, behind which the page is where it was. Both look whether the site lets a seed's
+page lead there.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -25,6 +30,8 @@ if TYPE_CHECKING:
 
     from crawler.worker.claiming.request_state import RequestState
     from crawler.worker.claiming.visits import Visit
+
+MOVED_FOR_GOOD = frozenset({HTTPStatus.MOVED_PERMANENTLY, HTTPStatus.PERMANENT_REDIRECT})
 
 
 class RedirectMiddleware(ScrapyRedirectMiddleware):
@@ -54,7 +61,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             target, route = self._target(location.decode("utf-8", "replace"), request, state)
         except UrlError as error:
             raise RefusedError(outcome_of_redirect_error(error)) from None
-        if urls.host(target) != urls.host(urls.canonical(request.url)):
+        if urls.host(target) != urls.host(urls.canonical(request.url)) or self._has_moved(request, response, target):
             return response
         if "Set-Cookie" in response.headers:
             state.cookies = state.cookies or ChainCookies(request)
@@ -70,6 +77,21 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         if state.cookies is not None and isinstance(redirected, Request):
             state.cookies.take_off(redirected)
         return redirected
+
+    def _has_moved(self, request: Request, response: Response, target: str) -> bool:
+        """Returns whether a seed's own page is at another address for good, where it is a page of its own."""
+        state = state_of(request)
+        assert state is not None  # `process_response` leaves other requests to Scrapy
+        seed = state.visit.seed
+        if response.status not in MOVED_FOR_GOOD or not state.purpose.is_page or seed.frontier != "content":
+            return False
+        if request.meta.get("redirect_times") or "Set-Cookie" in response.headers:
+            return False
+        site = Worker.of(self.crawler).claiming.sites.get(seed.site)
+        assert site is not None  # as in `_keep_in_scope`
+        if site.address_of(seed.url) != seed.url:  # what was asked for is fetched in the page's place
+            return False
+        return replace(seed, url=urls.canonical(target, drop=site.drop, routes=True)).fingerprint != seed.fingerprint
 
     def _target(self, location: str, request: Request, state: RequestState) -> tuple[str, str]:
         """Returns the URL that a request is redirected to, and the route that a script shows there.

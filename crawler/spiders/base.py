@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.claiming import Claiming
     from crawler.worker.claiming.visits import Visit
 
-MAX_HOPS = 5  # redirects to other hosts that one seed may lead through
+MAX_HOPS = 5  # redirects to other hosts, or for good, that one seed may lead through
 
 
 class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks it, which Scrapy's feeds stumble over
@@ -243,7 +243,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             await self.claiming.offers.refuse(seed, reasons.UNOPENED_SCRIPT_ROUTES, links.routes)
 
     async def _redirected(self, response: Response, visit: Visit) -> None:
-        """Ends a visit whose page has moved to another host: finishes it as `redirected`, and offers the target."""
+        """Ends a visit whose page has moved to another host or for good: as `redirected`; offers the target."""
         location = response.headers.get("Location")
         site = self.claiming.sites.get(visit.seed.site)
         assert site is not None  # as in `parse`

@@ -78,6 +78,25 @@ def test_a_redirect_to_another_host_reaches_the_spider(middleware, recorded, loc
     assert middleware.process_response(request, response) is response
 
 
+@pytest.mark.parametrize(
+    ("status", "location", "more", "reaches_spider"),
+    [
+        (301, "/new", {}, True),
+        (308, "https://a.test/page", {}, True),
+        (302, "/new", {}, False),
+        (301, "/page?utm_source=x", {}, False),  # the same page, as it is identified
+        (301, "/gate", {"set_cookie": "pass=1"}, False),
+    ],
+)
+def test_a_page_that_has_moved_for_good_reaches_the_spider(middleware, status, location, more, reaches_spider):
+    recorded = RecordedVisit("http://a.test/page")
+    request = recorded.request("http://a.test/page", is_page=True)
+    response = recorded.response(request, status, location=location, **more)
+    assert (middleware.process_response(request, response) is response) == reaches_spider
+    image = recorded.request("http://a.test/page")
+    assert isinstance(middleware.process_response(image, response), Request)
+
+
 @pytest.mark.parametrize("location", ["ftp://a.test/", "http://", "javascript:alert(1)", "file:///etc/passwd"])
 def test_a_redirect_to_no_valid_url_fails_the_seed(middleware, recorded, location):
     request = recorded.request("http://a.test/")
