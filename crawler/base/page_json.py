@@ -10,22 +10,29 @@ import re
 from typing import Any
 
 import orjson
+import re2
 
 # A surrogate pair, half of one, or any other escape, so that `\\ud83d` counts as a backslash before a word.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
+# A string, a number, or as its group an integer with more digits than a number of 64 bits has.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|(-?[1-9][0-9]{19,})(?![0-9.eE])|-?[0-9][0-9.eE+-]*', re.DOTALL)
+_has_long_integer = re2.compile(rb"[:,\[]\s*-?[1-9][0-9]{19,}\s*[,\]}]").search
 _REPLACEMENT = rb"\ufffd"
 
 
 def loads(body: bytes) -> Any:
     """Returns the value of a JSON text in UTF-8. Half a surrogate pair is U+FFFD in it.
 
-    Of a key that an object has twice the last value counts, as in browsers.
+    Of a key that an object has twice the last value counts, as in browsers. Integers of 20 digits and more are text, as
+    numbers they would lose some.
 
     Raises:
         orjson.JSONDecodeError: It is none; or it has NaN, a number beyond 1.8e308, or more than 1,024 levels.
     """
+    if _has_long_integer(body):
+        body = _TOKEN.sub(lambda token: b'"%b"' % token[0] if token[1] else token[0], body)
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:

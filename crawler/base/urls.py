@@ -157,6 +157,16 @@ def split_route(url: str) -> tuple[str, str]:
     return place, mark + route
 
 
+def dropped_fragment(url: str) -> str:
+    """Returns the fragment of a URL, with its `#`, that is no part of its canonical form; empty: it has none.
+
+    Raises:
+        UrlError: As `canonical`.
+    """
+    fragment = split_route(url)[1]
+    return "" if split_route(canonical(url, routes=True))[1] else fragment
+
+
 def redirect_target(location: str, url: str, *, routes: bool = False) -> str:
     """Returns the canonical URL that a page redirects to.
 

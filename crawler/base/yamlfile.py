@@ -17,7 +17,7 @@ import stat
 import types
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -333,7 +333,7 @@ def _explain(
     if kind == "missing":
         return (*path, detail["loc"][-1]), None, "this key"
     if kind == "extra_forbidden":
-        known = _keys_at(model, path[:-1])
+        known = _keys_at(model, path[:-1], _at(value, path[:-1]))
         allowed = ", ".join(known)
         near = _nearest(path[-1], known)
         return path, path[-1], f"{near} (did you mean it?); keys here: {allowed}" if near else f"one of {allowed}"
@@ -384,12 +384,34 @@ def _nearest(key: str | int, known: Sequence[str]) -> str:
     return next(iter(difflib.get_close_matches(str(key), known, 1)), "")
 
 
-def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
-    """Returns the keys of the models that may stand at `path`, sorted."""
+def _keys_at(model: type[BaseModel], path: KeyPath, part: Any = None) -> list[str]:
+    """Returns the keys of the models that may stand at `path`, sorted.
+
+    Args:
+        part: What stands there; those models alone count that may be of its kind.
+    """
     current: list[Any] = [model]
+    for key in path:
+        current = [inner for outer in current for inner in _step(outer, key)]
+    kinds = [kind for kind in current if _is_model(kind) and _is_of_kind(part, kind)]
+    return sorted({_key(name, info) for kind in kinds for name, info in kind.model_fields.items()})
+
+
+def _is_of_kind(part: Any, model: type[BaseModel]) -> bool:
+    """Returns whether a mapping has no other word where a model has one of a few, as `kind: cursor`."""
+    words = {name: get_args(info.annotation) for name, info in model.model_fields.items() if _is_word(info)}
+    return not isinstance(part, dict) or all(part.get(name) in (None, *allowed) for name, allowed in words.items())
+
+
+def _is_word(info: FieldInfo) -> bool:
+    return get_origin(info.annotation) is Literal
+
+
+def _at(value: Any, path: KeyPath) -> Any:
+    """Returns what stands at a path that `_path_in` has found."""
     for part in path:
-        current = [inner for outer in current for inner in _step(outer, part)]
-    return sorted({_key(name, info) for kind in current if _is_model(kind) for name, info in kind.model_fields.items()})
+        value = value[part]
+    return value
 
 
 def _step(annotation: Any, part: str | int) -> list[Any]:

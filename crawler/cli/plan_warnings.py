@@ -29,6 +29,12 @@ ASK_SECONDS = 10.0  # for the robots.txt of all hosts together: who checks a pla
 AT_ONCE_MAX = 16  # hosts that are asked at the same time; a plan has a handful
 
 
+async def all_of(plan: Plan, settings: Settings) -> list[dict[str, str]]:
+    """Returns all warnings of a plan; of each site one at most."""
+    warnings = same_searches(plan) + await unreachable_hosts(plan, settings)
+    return warnings + await forbidden_searches(plan, settings, {warning["site"] for warning in warnings})
+
+
 def same_searches(plan: Plan) -> list[dict[str, str]]:
     """Returns the `site`, `host` and `why` of each site whose searches are all those of a site before it."""
     asked = {seed.site for seed in plan.nav_seeds(edition=0)}

@@ -107,16 +107,13 @@ class Command(ActionCommand):
         from crawler.cli.plan_check import print_check
 
         plan = await self.read(args[0])
-        check, warnings = plans.check(plan), plan_warnings.same_searches(plan)
-        warnings += await plan_warnings.unreachable_hosts(plan, self.values)
-        in_vain = {warning["site"] for warning in warnings}
-        warnings += await plan_warnings.forbidden_searches(plan, self.values, in_vain)
+        check, warnings = plans.check(plan), await plan_warnings.all_of(plan, self.values)
         print_answer(
             opts, asdict(check) | {"warnings": warnings}, lambda _: print_check(check, plan_warnings.lines(warnings))
         )
 
     async def do_submit(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Submits a plan.
+        """Submits a plan, with the warnings of `check`.
 
         Raises:
             PlanError: There is another plan of that name, or a stored site differs from the plan's.
@@ -126,7 +123,7 @@ class Command(ActionCommand):
         from crawler.cli.audited import audited
 
         plan, begun = await self.read(args[0]), False
-        warnings = plan_warnings.same_searches(plan) + await plan_warnings.unreachable_hosts(plan, self.values)
+        warnings = await plan_warnings.all_of(plan, self.values)
         try:
             async with self.connect(begin=True) as operator:
                 await _warn_of_data_loss(operator)

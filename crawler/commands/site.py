@@ -114,6 +114,8 @@ class Command(ActionCommand):
 
         from crawler import config
         from crawler.base.errors import HeadroomError
+        from crawler.base.text import one_line
+        from crawler.base.urls import dropped_fragment
 
         name, *rest = args
         site = self._load_site(name, opts.base)
@@ -136,6 +138,9 @@ class Command(ActionCommand):
         if search:
             shown = await site_check.search(site, self.values, search)
         elif rest:
+            if fragment := dropped_fragment(rest[0]):
+                note = f"a crawl drops {one_line(fragment)}: it asks for the page before it, and reads that"
+                print("note:", note, file=sys.stderr)
             shown = await site_check.page(rest[0], site, self.values, renders=opts.render, words=words)
         else:
             shown = _summary(site, self.values)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 COLLECTION = "items"
 PROOF = "headroom.proof"  # the collection, and the `_id`, of a document that shows whether the database takes writes
 # To find a page, and the latest items: of a plan, of a site, that a combination found, of all.
+MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
 INDEXES = ("fingerprint",), ("plans", "time"), ("resource", "time"), ("combinations", "time"), ("time",)
 # MongoDB's limit, less what `plans` may grow by: a thousand names of plans.
 ACCESS_SECONDS = 2.0  # a server that takes longer is taken for one that is away
@@ -279,6 +280,8 @@ def _one_more_plan(value: bytes) -> UpdateOne:
 def _inert(value: Any, depth: int) -> Any:
     """Returns JSON without keys that Mongo could take for operators or paths: full-width signs replace `$` and `.`.
 
+    Integers that it can't hold are text.
+
     Raises:
         RecursionError: Nested deeper than `depth`.
     """
@@ -291,7 +294,7 @@ def _inert(value: Any, depth: int) -> Any:
         }
     if isinstance(value, list):
         return [_inert(inner, depth - 1) for inner in value]
-    return value
+    return str(value) if isinstance(value, int) and not MIN_INTEGER <= value <= MAX_INTEGER else value
 
 
 def _words(error: PyMongoError) -> str:

@@ -42,3 +42,18 @@ def test_hostile_escapes_take_bounded_time():
     begun_s = time.process_time()
     assert len(page_json.loads(b'"' + rb"\ud83d" * 500_000 + b'"')) == 500_000
     assert time.process_time() - begun_s < 5
+
+
+LONG = "12345678901234567890123"
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (f'{{"id": {LONG}, "of": [-{LONG}]}}', {"id": LONG, "of": [f"-{LONG}"]}),
+        (f"[0.{LONG}, {LONG}e1, {LONG}]", [float(f"0.{LONG}"), float(f"{LONG}0"), LONG]),
+        (rf'[": {LONG},\"", 9223372036854775807]', [f': {LONG},"', 2**63 - 1]),
+    ],
+)
+def test_a_long_integer_keeps_its_digits(body, value):
+    assert page_json.loads(body.encode()) == value
