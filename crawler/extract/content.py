@@ -133,7 +133,9 @@ def _by_rules(document: Document, site: Site, content: Content, *, continues: bo
     comments: tuple[ReadComment, ...] = ()
     max_comments = content.comments.max if content.comments else 0
     if content.comments:
-        comments = _comments(reader.rows(content.comments.each, max_comments + 1), content.comments, site)
+        skipped = int(content.comments.skip_first and not continues)
+        rows = reader.rows(content.comments.each, max_comments + 1 + skipped)
+        comments = _comments(rows, content.comments, site, skipped)
     return Fields.of(
         values,
         extra=extra,
@@ -210,11 +212,11 @@ def read_extra(reader: Reader, rules: Mapping[str, Rule]) -> dict[str, Scalar | 
     return extra
 
 
-def _comments(rows: Sequence[CommentRow], rules: CommentRules, site: Site) -> tuple[ReadComment, ...]:
-    """Reads comments; what turns out to have neither text nor author is none."""
+def _comments(rows: Sequence[CommentRow], rules: CommentRules, site: Site, skipped: int) -> tuple[ReadComment, ...]:
+    """Reads comments but for the first `skipped` rows; what turns out to have neither text nor author is none."""
     found: list[ReadComment] = []
     places: dict[int, int] = {}  # of the comments that are kept, by those of their rows
-    for place, (reader, around) in enumerate(rows):
+    for place, (reader, around) in enumerate(rows[skipped:], skipped):
         values = {name: _COMMENT_KINDS[name].read(reader, rule, site) for name, rule in rules.rules.items()}
         if values.get("text") or values.get("author"):
             places[place] = len(found)

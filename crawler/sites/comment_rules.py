@@ -16,9 +16,15 @@ class CommentRules(Part):
 
     each: SelectorField = Field(
         description="Selects the comments, one match for each. A comment within another one answers it. Where a "
-        "thread's first post looks like the others, leave it out, since it is the text: "
-        "`css:.post:not(:first-child)`, `css:.post:not(.first)`, `css:.post ~ .post`.",
+        "thread's first post looks like the others, leave it out by `skip_first`, since it is the text; or, where it "
+        "has a mark of its own, by the selector: `css:.post:not(.first)`.",
         examples=["css:ol.comments li.comment"],
+    )
+    skip_first: bool = Field(
+        default=False,
+        description="Leaves out the first match on an item's first page, and on that alone: on further pages of a "
+        "thread the first post is a comment like the others.",
+        examples=[True],
     )
     text: Rule = Field(
         description="Rule of a comment's text, within its row; of a row within the row, nothing is taken. An XPath "

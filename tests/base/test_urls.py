@@ -13,6 +13,7 @@ from crawler.base.urls import (
     MAX_URL_CHARACTERS,
     LinkResolver,
     canonical,
+    dropped_fragment,
     fingerprint,
     folded,
     host,
@@ -351,6 +352,14 @@ def test_every_spelling_of_a_path_and_its_parameters_is_one_page(words, dice):
         return canonical(f"http://a{dice.choice(('', '.'))}/{'/'.join(map(spelled, words))}?{'&'.join(parameters)}")
 
     assert len({fingerprint(address()) for _ in range(5)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "dropped"),
+    [("http://a/#Title", "#Title"), ("http://a/#/title", ""), ("http://a/#!title", ""), ("http://a/", "")],
+)
+def test_a_fragment_that_is_no_route_is_dropped(url, dropped):
+    assert dropped_fragment(url) == dropped
 
 
 def test_fingerprints_stay_the_same_between_versions():

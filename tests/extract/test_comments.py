@@ -57,6 +57,19 @@ def test_comments_are_read_row_by_row_and_one_within_another_answers_it():
     assert found.content == "Text"
 
 
+@pytest.mark.parametrize(("continues", "texts"), [(False, ["Two", "Three"]), (True, ["One", "Two", "Three"])])
+def test_the_first_row_of_the_first_page_may_be_the_text(continues, texts):
+    """Of a further page it is a comment; and the bound counts comments alone."""
+    site = sites.parse(
+        THREAD.replace("each: css:li.comment", "each: css:li.comment\n    skip_first: true\n    max: 3"), "s"
+    )
+    page = html(f"<article>Text</article><ol>{li('One')}{li('Two', inner=li('Three'))}</ol>")
+    found = extract.fields(page, site, continues=continues)
+    assert [comment.text for comment in found.comments] == texts
+    assert found.comments[-1].parent == len(texts) - 2
+    assert "comments" not in found.truncated
+
+
 def test_the_text_of_a_comment_may_be_the_block_behind_its_row():
     pairs = sites.parse(
         """
