@@ -115,36 +115,11 @@ def test_links_are_resolved_as_by_a_browser(link, expected):
 @pytest.mark.parametrize(
     "url",
     [
-        "",
-        "x",
-        "//a",
-        "http://",
-        "http://?",
-        "http:",
-        "javascript:alert(1)",
-        "data:text/html,x",
-        "ftp://a/",
-        "file:///etc/passwd",
-        "mailto:a@b",
-        "http://a:99999",
-        "http://a b/",
-        "http://[::1",
-        "http://256.1.1.1/",
-        "http://a.08/",
-        "http://1.2.3.4.5/",
-        "http://xn--9.ü/",
-        "http://xn--ü/",
-        "http://\u00ad/",
-        "http://a%2Fb/",
-        "http://a%00/",
-        "http://a\u200d/",
-        "http://אa/",
-        "http://u@/a",
-        "http://a:b/",
-        "http://[1::2::3]/",
-        "http://[::1.2.3]/",
-        "http://a/\ud800",
-        "about:blank",
+        *("", "http://a b/", "http://\u00ad/", "http://a\u200d/", "http://a/\ud800"),
+        *"""x //a http:// http://? http: javascript:alert(1) data:text/html,x ftp://a/ file:///etc/passwd mailto:a@b
+        about:blank http://a:99999 http://a:b/ http://u@/a http://[::1 http://[1::2::3]/ http://[::1.2.3]/
+        http://256.1.1.1/ http://a.08/ http://1.2.3.4.5/ http://xn--9.ü/ http://xn--ü/ http://a%2Fb/ http://a%00/
+        http://אa/""".split(),
     ],
 )
 def test_what_no_browser_would_fetch_is_refused(url):
