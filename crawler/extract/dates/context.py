@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,7 +66,7 @@ class DateContext:
 
     @property
     def _subtags(self) -> list[str]:
-        return re.split("[-_]", self.language.lower())
+        return self.language.lower().replace("_", "-").split("-")
 
     def _order_of_language(self) -> bool | None:
         primary, *regions = self._subtags
