@@ -73,18 +73,11 @@ class Selector:
         return cls(text, language, _COMPILERS[language](path.strip()))
 
 
-def _compile_css(path: str) -> Search:
+def _compile_markup(path: str, language: type[Css | XPath], expected: str) -> Search:
     try:
-        return Css.parse(path).search
+        return language.parse(path).search
     except ValueError as error:
-        raise ValueError(f"a CSS selector ({error})") from None
-
-
-def _compile_xpath(path: str) -> Search:
-    try:
-        return XPath.parse(path).search
-    except ValueError as error:
-        raise ValueError(f"an XPath 1.0 expression ({error})") from None
+        raise ValueError(f"{expected} ({error})") from None
 
 
 def _compile_re(path: str) -> Search:
@@ -167,8 +160,8 @@ def _contents(metas: Mapping[str, Sequence[str]], *, name: str) -> list[str]:
 
 
 _COMPILERS: dict[str, Callable[[str], Search]] = {
-    "css": _compile_css,
-    "xpath": _compile_xpath,
+    "css": partial(_compile_markup, language=Css, expected="a CSS selector"),
+    "xpath": partial(_compile_markup, language=XPath, expected="an XPath 1.0 expression"),
     "json": _compile_json,
     "re": _compile_re,
     "text": _compile_text,

@@ -93,6 +93,7 @@ class StepValues:
     keywords: str
 
 
+# What a step is about: the `step` of each of these classes returns it as it is played.
 class Wait(ShortPart):
     """What is waited for: one of these."""
 
@@ -115,8 +116,7 @@ class Wait(ShortPart):
             raise ValueError("one of selector, seconds, quiet")
         return self
 
-    def step(self, _given: StepValues) -> RenderStep:
-        """Returns it as it is played."""
+    def step(self, given: StepValues) -> RenderStep:
         text = "" if self.quiet is None else "quiet"
         return RenderStep("wait", _target(self.selector), text=text, seconds=self.seconds or self.quiet or 0.0)
 
@@ -131,7 +131,6 @@ class Fill(Part):
     )
 
     def step(self, given: StepValues) -> RenderStep:
-        """Returns it as it is played."""
         return RenderStep("fill", _target(self.selector), text=self.text.replace(KEYWORDS, given.keywords))
 
 
@@ -148,8 +147,7 @@ class Press(ShortPart):
 
     short_for = "key"
 
-    def step(self, _given: StepValues) -> RenderStep:
-        """Returns it as it is played."""
+    def step(self, given: StepValues) -> RenderStep:
         return RenderStep("press", _target(self.selector), text=self.key)
 
 
@@ -159,8 +157,7 @@ class Select(Part):
     selector: ElementText = Field(description=f"The list. {_ELEMENT}", examples=["select.year"])
     option: _Text = Field(description="The option's value, or what it shows.", examples=["2026"])
 
-    def step(self, _given: StepValues) -> RenderStep:
-        """Returns it as it is played."""
+    def step(self, given: StepValues) -> RenderStep:
         return RenderStep("select", _target(self.selector), text=self.option)
 
 
@@ -172,8 +169,7 @@ class CheckBox(ShortPart):
 
     short_for = "selector"
 
-    def step(self, _given: StepValues) -> RenderStep:
-        """Returns it as it is played."""
+    def step(self, given: StepValues) -> RenderStep:
         return RenderStep("check", _target(self.selector), is_checked=self.checked)
 
 
@@ -190,8 +186,7 @@ class Scroll(ShortPart):
 
     short_for = "until"
 
-    def step(self, _given: StepValues) -> RenderStep:
-        """Returns it as it is played."""
+    def step(self, given: StepValues) -> RenderStep:
         return RenderStep("scroll", _target(self.until), times=self.times)
 
 
@@ -205,8 +200,7 @@ class DialogAnswer(ShortPart):
 
     short_for = "answer"
 
-    def step(self, _given: StepValues) -> RenderStep:
-        """Returns it as it is played."""
+    def step(self, given: StepValues) -> RenderStep:
         return RenderStep("dialog", text=self.text, name=self.answer)
 
 
@@ -216,8 +210,7 @@ class SetCookie(Part):
     name: Annotated[str, AfterValidator(_cookie_name)] = Field(description="Its name.", examples=["layout"])
     value: Annotated[str, AfterValidator(_cookie_value)] = Field(description="Its value.", examples=["list"])
 
-    def step(self, _given: StepValues) -> RenderStep:
-        """Returns it as it is played."""
+    def step(self, given: StepValues) -> RenderStep:
         return RenderStep("cookie", text=self.value, name=self.name)
 
 
@@ -244,7 +237,6 @@ class Repeat(Part):
         return self
 
     def step(self, given: StepValues) -> RenderStep:
-        """Returns it as it is played."""
         return RenderStep("repeat", times=self.times, steps=tuple(step.played(given) for step in self.steps))
 
 

@@ -62,17 +62,12 @@ def check_address(template: str, names: frozenset[str]) -> str:
         ValueError: It has no or another placeholder, or makes no address.
     """
     check_template(template, names | {"base"})
-    check_no_script_route(template)
+    if has_script_route(template):
+        raise ValueError("a URL without #/ and #!: no server gets to see what is behind them")
     if not placeholders_in(template) & names:
         raise ValueError("a template with " + " or ".join(f"{{{name}}}" for name in sorted(names) or ["NAME"]))
     check_absolute(template)
     return template
-
-
-def check_no_script_route(template: str) -> None:
-    """Raises ValueError if the URLs that a template makes could only be opened by a browser's script."""
-    if has_script_route(template):
-        raise ValueError("a URL without #/ and #!: no server gets to see what is behind them")
 
 
 def has_script_route(template: str) -> bool:
