@@ -66,7 +66,7 @@ def test_a_crawl_and_all_commands_need_no_more(crawl, forum):
 
 
 @pytest.mark.parametrize(
-    ("rule", "said"),
+    ("rule", "complaint"),
     [
         ("~* &* +@all -eval", "its user lacks a right; docs/servers.md has the rights that it needs (User headroom "),
         ("~* &* +@all -zadd -spop", "its user lacks rights (+spop +zadd on hr:*); docs/servers.md has the"),
@@ -74,29 +74,29 @@ def test_a_crawl_and_all_commands_need_no_more(crawl, forum):
         ("~* &other:* +@all", "its user lacks rights (+publish +subscribe on hr:*)"),
     ],
 )
-def test_a_missing_right_ends_a_start_at_once(crawl, rule, said):
+def test_a_missing_right_ends_a_start_at_once(crawl, rule, complaint):
     with user(crawl, f"resetkeys resetchannels {rule}") as url:
         error = error_of(crawl.run("crawl", "consumer", environment={"REDIS_URL": url}))
     where = crawl.redis_url.removeprefix("redis://")
-    assert error.startswith(f"Redis at redis://{where}: {said}")
+    assert error.startswith(f"Redis at redis://{where}: {complaint}")
 
 
 @pytest.mark.parametrize("command", [("crawl", "consumer"), ("nodes",)])
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "complaint"),
     [
         (("headroom:hunter22@", "headroom:wrong@"), "it refuses the user or the password in REDIS_URL ("),
         (("headroom:hunter22@", ""), "it asks for a password, and REDIS_URL has none ("),
         (("/0", "/99"), "it has no database of the number in REDIS_URL (DB index is out of range)"),
     ],
 )
-def test_what_redis_refuses_ends_a_start_at_once(crawl, command, change, said):
+def test_what_redis_refuses_ends_a_start_at_once(crawl, command, change, complaint):
     crawl.redis.execute_command("ACL", "SETUSER", "default", "resetpass", ">secret")
     try:
         with user(crawl, acl_rule("hr")) as url:
             error = error_of(crawl.run(*command, environment={"REDIS_URL": url.replace(*change)}))
     finally:
         crawl.redis.execute_command("ACL", "SETUSER", "default", "nopass")
-    assert f": {said}" in error
+    assert f": {complaint}" in error
     assert "wrong" not in error
     assert "hunter22" not in error

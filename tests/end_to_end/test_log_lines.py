@@ -36,10 +36,10 @@ def test_failures_of_pages_robots_and_images_are_a_line_for_each_host(serve, cra
     for host in (gone, robots, media):
         assert log.count(f"{host.url}/") <= len(lines)  # as an example
     print(f"{log.count(chr(10))} lines of both logs, {len(lines)} of them about what failed")
-    told = " ".join(lines)
+    text = " ".join(lines)
     counted = Counter()
-    for reason, number in re.findall(r"((?:media )?[a-z0-9-]+) (\d+)(?=[,)])", told):
+    for reason, number in re.findall(r"((?:media )?[a-z0-9-]+) (\d+)(?=[,)])", text):
         counted[reason] += int(number)
     assert (counted["http-404"], counted["media http-404"]) == (2 * PAGES, PAGES)
     assert counted["robots-unreachable"] >= 2 * PAGES
-    assert "robots.txt connection" in told
+    assert "robots.txt connection" in text

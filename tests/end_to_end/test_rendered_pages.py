@@ -37,7 +37,7 @@ def script_page(script):
     )
 
 
-def said(text, status=b"200 OK"):
+def json_answer(text, status=b"200 OK"):
     anybody, body = b"Access-Control-Allow-Origin: *", json.dumps({"text": text})
     return answer(body, anybody, status=status, kind=b"application/json")
 
@@ -69,19 +69,19 @@ class Site:
         if path == "/moved":
             page = script_page("at('posts').textContent = 'moved'")
             return [answer(page.replace("/app.js", f"{self.own.url}/app.js"))]
-        return [said(f"from elsewhere {path}")]
+        return [json_answer(f"from elsewhere {path}")]
 
     def of_own(self, path):
         if path in SCRIPTS:
             return [answer(script_page(SCRIPTS[path].replace("OTHER", self.other.url)))]
         if path == "/busy-data":
-            return [said(" whole") if next(self.busy) else said("", b"503 Busy")]
+            return [json_answer(" whole") if next(self.busy) else json_answer("", b"503 Busy")]
         answers = {
             "/cookies": answer(script_page("await data('/data?cookies')"), b"Set-Cookie: sid=7"),
             "/never": answer(SHELL.replace("></div>", ">data</div>")),
             "/app.js": answer(APP, kind=b"text/javascript"),
-            "/data": said("data"),
-            "/data?cookies": said("data"),
+            "/data": json_answer("data"),
+            "/data?cookies": json_answer("data"),
         }
         return [answers.get(path, NO_RULES)]
 
@@ -223,7 +223,7 @@ def test_routes_of_scripts_are_pages_of_their_own_where_a_site_renders(crawl, se
     def page(path):
         if path == "/old":
             return [answer(b"", b"Location: /", status=b"302 Found")]
-        return [said(ROUTES[path.removeprefix("/data")]) if path.startswith("/data") else answer(ROUTED)]
+        return [json_answer(ROUTES[path.removeprefix("/data")]) if path.startswith("/data") else answer(ROUTED)]
 
     host = serve(page)
     place = host.url
@@ -310,10 +310,10 @@ def test_web_sockets_are_carried_where_a_site_wants_them_by_the_rules_of_the_cra
             crawl.offer([f"{origin}/page"], site=name)
         crawl.finish()
         shown = crawl.json("site", "check", "--render", crawl.folder / "sites" / "talking.yaml", f"{origin}/page")
-    said = {item["resource"]: item["content"].splitlines() for item in crawl.items()}
-    assert said["talking"] == [f"hello {origin} chat seen=1", "once more", "closed by 1000", "closed by 3000"]
-    assert said["silent"] == ["closed by 1006", "closed by 1006"]
-    assert shown["fields"]["content"].splitlines() == said["talking"]
+    contents = {item["resource"]: item["content"].splitlines() for item in crawl.items()}
+    assert contents["talking"] == [f"hello {origin} chat seen=1", "once more", "closed by 1000", "closed by 3000"]
+    assert contents["silent"] == ["closed by 1006", "closed by 1006"]
+    assert shown["fields"]["content"].splitlines() == contents["talking"]
     assert "robots.txt forbids it" in shown["unanswered"][f"{origin}/kept"]
 
 
@@ -365,7 +365,7 @@ def test_no_page_reaches_a_private_address_by_any_spelling_redirect_or_worker(cr
         if path.startswith("/redirect?"):
             target = f"http://{path.partition('?')[2]}/redirected"
             return [answer(b"", b"Location: " + target.encode(), status=b"302 Found")]
-        return [answer(APP, kind=b"text/javascript") if path == "/app.js" else said("data")]
+        return [answer(APP, kind=b"text/javascript") if path == "/app.js" else json_answer("data")]
 
     proxy = serve(proxied)
     render = {"content": {"when": "always", "settle": {"selector": "css:body.done"}}}

@@ -13,17 +13,17 @@ def row(request, record_property):
 
     With an audit, the test passes only if nothing was lost, nothing is stuck, and Mongo and the ledger are right.
     """
-    told = []
+    rows = []
 
     def say(fault, audit=None, **figures):
-        told.append((fault, ({"lost": audit.lost} if audit else {}) | figures))
+        rows.append((fault, ({"lost": audit.lost} if audit else {}) | figures))
         if audit:
             assert audit.wrong == {}, audit.missing[:10]
 
     yield say
     report = getattr(request.node, "called", None)
     verdict = "pass" if report is not None and report.passed else "FAIL"
-    for fault, figures in told:
+    for fault, figures in rows:
         text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in figures.items())
         record_property("summary", f"{fault:<60}  {verdict}  {text}")
 

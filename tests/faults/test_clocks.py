@@ -51,8 +51,8 @@ def test_a_clock_is_off_by_five_minutes(files_rig, row, wrong):
     killed = time.monotonic()
     taken_s = until(lambda: rig.counts()["reclaimed"] and time.monotonic() - killed, "its seeds to be reclaimed")
     rig.until_done(300)
-    said = {"reclaimed_early": early, "sessions_lost": lost, "reclaimed_after_a_kill_s": f"{taken_s:.1f}"}
-    row(f"a node's clock off by {wrong}", rig.audit(), **said)
+    figures = {"reclaimed_early": early, "sessions_lost": lost, "reclaimed_after_a_kill_s": f"{taken_s:.1f}"}
+    row(f"a node's clock off by {wrong}", rig.audit(), **figures)
     assert (early, lost) == (0, 0)
 
 
@@ -106,8 +106,8 @@ def test_redis_s_clock_is_set_back_while_a_worker_dies(set_rig, set_redis, row):
         asked[port].append(at)
     shortest_s = min(later - earlier for times in asked.values() for earlier, later in pairwise(times))
     lost_sessions = sum(one.log.read_text().count("was lost") for one in workers[1:])
-    said = {"late_s": f"{late_s:.1f}", "shortest_gap_s": f"{shortest_s:.2f}", "sessions_lost": lost_sessions}
-    row(f"Redis's clock set back by {STEP_SECONDS} s, a worker killed", rig.audit(), **said)
+    figures = {"late_s": f"{late_s:.1f}", "shortest_gap_s": f"{shortest_s:.2f}", "sessions_lost": lost_sessions}
+    row(f"Redis's clock set back by {STEP_SECONDS} s, a worker killed", rig.audit(), **figures)
     assert lost_sessions == 0
     assert shortest_s >= POLITE_DELAY_SECONDS - TOLERANCE_SECONDS
     assert in_time(late_s, LATE_SECONDS)

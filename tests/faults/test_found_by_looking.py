@@ -65,7 +65,9 @@ def test_a_node_is_killed_and_a_site_goes_away(crawl, browser, tmp_path, row):
         lost.kill()
         gone.stop()
         until(lambda: "Gone: node-b. No worker of it has a session" in read(browser), "the node to be named")
-        said = until(lambda: re.search(r"Every try has failed for \d+ min: polite\.", read(browser)), "the site", 300)
+        overview = until(
+            lambda: re.search(r"Every try has failed for \d+ min: polite\.", read(browser)), "the site", 300
+        )
         # The page of sites marks that one alone, and a host of it says since when and for how long nobody asks it.
         marked = {site["site"]: site["trouble"] for site in rows(browser, "/sites.json")}
         assert marked == {"paced": "", "polite": "away"}
@@ -74,4 +76,4 @@ def test_a_node_is_killed_and_a_site_goes_away(crawl, browser, tmp_path, row):
         why = until(lambda: (host := next(hosts))["error_level"] and host["why"], "a host that is left alone")
         # The node is named still, though others have its seeds and a worker there would have reported long since.
         assert "Gone: node-b." in read(browser)
-        row("a node killed, a site gone, found by looking", overview=said[0], host=why)
+        row("a node killed, a site gone, found by looking", overview=overview[0], host=why)

@@ -70,10 +70,10 @@ def test_a_crawl_of_heavy_pages_in_512_mib(row, cgroup, files_rig, heavy_web):
     rig.offer([f"http://{hosts[n % HOSTS]}/page/{n}?kib={PAGE_KIB}" for n in range(PAGES)], "s")
     began = time.monotonic()
     worker = rig.worker(under=cgroup.under, STOP_WHEN_DONE=1, NODE_MEMORY_LIMIT_PERCENT=DEFAULT_PERCENT)
-    peak, told = 0, []
+    peak, workers = 0, []
     while worker.running and time.monotonic() - began < CRAWL_SECONDS:
         peak = max(peak, cgroup.used())
-        told += [one for one in rig.workers() if one["room"] is not None]
+        workers += [shown for shown in rig.workers() if shown["room"] is not None]
         time.sleep(LOOK_SECONDS)
     took_s, kills = time.monotonic() - began, cgroup.kills()
     status = worker.stop()
@@ -82,8 +82,8 @@ def test_a_crawl_of_heavy_pages_in_512_mib(row, cgroup, files_rig, heavy_web):
         rig.audit(),
         killed=kills,
         peak_mib=peak // MIB,
-        memory_percent_in_nodes=f"{max(one['memory_percent'] for one in told):.0f}",
-        room_in_nodes=f"{min(one['room'] for one in told)} to {max(one['room'] for one in told)}",
+        memory_percent_in_nodes=f"{max(node['memory_percent'] for node in workers):.0f}",
+        room_in_nodes=f"{min(node['room'] for node in workers)} to {max(node['room'] for node in workers)}",
         ended_after_s=f"{took_s:.0f}",
     )
     assert (status, kills) == (0, 0)

@@ -84,8 +84,8 @@ def test_one_primary_of_three_is_away(cluster_rig, cluster, row, key, fault, tak
     give_back(node)
     cluster.until_whole()
     rig.until_done(300)
-    said = {"all_ended_after_s": f"{others_s:.0f}", "longest_pause_s": f"{pause_s:.1f}"}
-    row(f"a primary of three {fault}, that of the {key}", rig.audit(), pages_of_the_others=others, **said)
+    figures = {"all_ended_after_s": f"{others_s:.0f}", "longest_pause_s": f"{pause_s:.1f}"}
+    row(f"a primary of three {fault}, that of the {key}", rig.audit(), pages_of_the_others=others, **figures)
     assert all(worker.running for worker in workers)
     assert in_time(pause_s, LONGEST_PAUSE_SECONDS)
 

@@ -123,8 +123,8 @@ def test_no_room_for_the_browser_s_profile(row, rendering):
     with own_disk(folder, "size=1m,nr_inodes=6"):
         worker = rendering.worker(environment={"TMPDIR": str(folder)})
         until(lambda: any(one["why_no_browser"] for one in rendering.workers()), "a worker that says what it lacks")
-        [told] = {one["why_no_browser"] for one in rendering.workers()}
-        assert f"the disk of {folder}, where its profile is, has no files left (TMPDIR)" in told
+        [lack] = {shown["why_no_browser"] for shown in rendering.workers()}
+        assert f"the disk of {folder}, where its profile is, has no files left (TMPDIR)" in lack
         assert rendering.counts()["failed"] == 0
         resize(folder, "size=1m,nr_inodes=1000")
         (folder / "full").write_bytes(b"x" * ((1 << 20) - 64 * 1024))

@@ -59,8 +59,8 @@ def test_a_sink_is_away(rig, row, sink):
     until(lambda: rig.ended() > ended, "the worker to go on")
     rig.until_done(180)
     growth = (most - before) / 1e6
-    said = {"carried_meanwhile": carrying, "memory_grew_mb": f"{growth:.0f}"}
-    row(f"{sink} away for {AWAY_SECONDS:g} s", rig.audit(), **said)
+    figures = {"carried_meanwhile": carrying, "memory_grew_mb": f"{growth:.0f}"}
+    row(f"{sink} away for {AWAY_SECONDS:g} s", rig.audit(), **figures)
     assert worker.running
     assert growth <= GROWTH_MB
 

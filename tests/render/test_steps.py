@@ -134,8 +134,8 @@ async def test_a_page_is_scrolled_until_an_element_is_there_or_nothing_new_comes
     for target in (css("b"), None):
         page = await played(renderer, site, RenderStep("scroll", target, times=20))
         assert texts(page, "p")[:4] == ["post 0", "post 1", "post 2", "post 3"]
-    told = await failure(renderer, site, RenderStep("scroll", css("i"), times=2))
-    assert told.startswith("step 1, scroll i: expected to find it by scrolling 2 times")
+    message = await failure(renderer, site, RenderStep("scroll", css("i"), times=2))
+    assert message.startswith("step 1, scroll i: expected to find it by scrolling 2 times")
 
 
 async def test_dialogs_are_dismissed_until_a_step_accepts_them(renderer, site):
