@@ -172,9 +172,8 @@ class PageRequests:
     async def _response(self, asked: PageRequest) -> Response:
         if asked.resource_type not in CACHED or asked.method != "GET":
             return await self._download(asked)
-        origin = next((value for name, value in asked.headers if name.lower() == "origin"), "")
         has_own = bool(self._site.headers or self._site.cookies)
-        key = ScriptKey(asked.url, self._site.name if has_own else "", origin)
+        key = ScriptKey(asked.url, self._site.name if has_own else "", asked.header("origin"))
         return await self._cache.get(key, lambda: self._download(asked))
 
     async def _download(self, asked: PageRequest) -> Response:
@@ -189,8 +188,7 @@ class PageRequests:
     async def _download_on(self, asked: PageRequest, lane: Lane) -> Response:
         engine = self._crawler.engine
         assert engine is not None  # visits exist only while the engine runs
-        cookies = next((value for name, value in asked.headers if name.lower() == "cookie"), "")
-        state = RequestState(Purpose(self._visit, page_cookies=cookies), lane)
+        state = RequestState(Purpose(self._visit, page_cookies=asked.header("cookie")), lane)
         meta = state.meta(dont_redirect=True)
         if urls.is_canonical(asked.url):
             meta["verbatim_url"] = True

@@ -31,6 +31,10 @@ class PageRequest:
     is_page: bool
     fragment: str = ""
 
+    def header(self, name: str) -> str:
+        """Returns the value of a header, by its name in lower case; empty: it has none."""
+        return next((value for own, value in self.headers if own.lower() == name), "")
+
 
 @dataclass(frozen=True, slots=True)
 class PageAnswer:

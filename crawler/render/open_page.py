@@ -170,9 +170,8 @@ class OpenPage:
 
     def has_ended(self, error: Exception) -> bool:
         """Returns whether an error of Playwright's says that the page, or the browser, has ended."""
-        message = str(error).partition("\n")[
-            0
-        ]  # below it stands what was tried, with words of the page and of its site
+        # Below its first line stands what was tried, with words of the page and of its site.
+        message = str(error).partition("\n")[0]
         return self.traffic.ended.done() or "has been closed" in message or "crashed" in message
 
     def next_opened(self) -> PageView | None:

@@ -142,7 +142,7 @@ def is_attachment(answer: PageAnswer) -> bool:
 
 def _resource_type(request: PageRequest) -> str:
     """Returns the type of resource that is asked for; the browser calls favicons Other, and EventSource XHR."""
-    accepted = next((value for name, value in request.headers if name.lower() == "accept"), "")
+    accepted = request.header("accept")
     if accepted.startswith("text/event-stream"):
         return "EventSource"
     if request.resource_type == "Other" and accepted.startswith("image/"):

@@ -8,12 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from crawler.download.page_requests import PageRequests
+from crawler.render.exchange import PageRequest
 from crawler.worker.claiming.visits import Lane
 from crawler.worker.turns.turns import Turns
 
 
 @pytest.mark.parametrize("is_on_its_way", [True, False])
-async def test_a_cancelled_request_has_its_turns_freed(monkeypatch, is_on_its_way):
+async def test_a_cancelled_request_has_its_turns_freed(is_on_its_way):
     lane = Lane("a.test", 1, 0, 0.0)
     asked = asyncio.Event()
 
@@ -28,10 +29,7 @@ async def test_a_cancelled_request_has_its_turns_freed(monkeypatch, is_on_its_wa
     requests = object.__new__(PageRequests)
     requests._crawler = SimpleNamespace(engine=SimpleNamespace(download_async=download_async))
     requests._visit, requests._worker = None, SimpleNamespace(turns=object.__new__(Turns))
-    page_request = SimpleNamespace(
-        url="http://a.test/data", resource_type="XHR", method="GET", headers=(), body=b"", fragment=""
-    )
-    monkeypatch.setattr("crawler.download.page_requests.sent_headers", lambda _asked: {})
+    page_request = PageRequest("http://a.test/data", "GET", (), b"", "XHR", is_page=False)
     sending = asyncio.ensure_future(requests._download_on(page_request, lane))
     await asked.wait()
     sending.cancel()
