@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 from scrapy import Request
-from scrapy.exceptions import CannotResolveHostError, UnsupportedURLSchemeError
+from scrapy.exceptions import UnsupportedURLSchemeError
 
 from crawler.base.errors import PrivateAddressError
 from crawler.download import targets
 from crawler.download.dns import DnsCache
-from crawler.download.targets import Target, Targets, scheme_and_authority, url_to_send
+from crawler.download.targets import Target, Targets, url_to_send
 
 MIXED = ["10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111", "::ffff:127.0.0.1"]
 ANSWERS = {"mixed.test": MIXED, "public.test": ["9.9.9.9"], "private.test": ["127.0.0.1"], "none.test": []}
@@ -37,11 +37,6 @@ async def test_where_all_are_private_that_is_said(url):
             await careful.find(Request(url))
     with pytest.raises(PrivateAddressError):
         careful.cached(Request(url))
-
-
-async def test_a_host_without_addresses_is_not_called_private():
-    with pytest.raises(CannotResolveHostError):
-        await targets_of().find(Request("http://none.test/"))
 
 
 @pytest.mark.parametrize("name", ["mixed.test", "private.test", "10.0.0.1"])
@@ -84,7 +79,3 @@ def test_credentials_and_fragments_are_not_sent(url, sent):
 async def test_what_names_no_host_of_the_web_is_refused(url):
     with pytest.raises(UnsupportedURLSchemeError):
         await targets_of().find(SimpleNamespace(url=url, meta={}))  # some of them Scrapy wouldn't make a request of
-
-
-def test_the_beginning_of_a_url_ends_with_its_authority():
-    assert scheme_and_authority("HTTP://u@A.test:81?x") == "HTTP://u@A.test:81"

@@ -1,4 +1,4 @@
-"""Producer and consumer crawl beside popular add-ons, on both engines, and refuse to start on what can't run them."""
+"""Producer and consumer crawl beside popular add-ons, on both engines."""
 
 from __future__ import annotations
 
@@ -41,18 +41,3 @@ def test_producer_and_consumer_crawl(many_hosts, crawl, name, engine):
     assert (total["failed"], total["ready"], total["executing"]) == (0, 0, 0)
     assert total["finished"] >= 3, total  # the pages, and the search
     assert len(crawl.items()) >= 2
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("SCHEDULER", "scrapy.core.scheduler.Scheduler"),
-        ("TWISTED_REACTOR", "twisted.internet.selectreactor.SelectReactor"),
-    ],
-)
-def test_what_cannot_run_them_is_refused_in_one_line(crawl, setting, value):
-    done = crawl.run("crawl", "consumer", settings={setting: value})
-    assert done.returncode == 1
-    (line,) = (done.stdout + done.stderr).splitlines()
-    assert f"setting {setting}: got" in line
-    assert value in line

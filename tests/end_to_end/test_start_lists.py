@@ -49,10 +49,3 @@ def test_an_idle_consumer_reads_what_is_pushed(crawl, many_hosts):
     until(lambda: "on frontier content" in worker.log.read_text(), "the worker")
     crawl.redis.lpush(KEY, f"http://{host}/page/1")
     until(lambda: crawl.counts()["finished"] == 1, "the page")
-
-
-def test_a_setting_that_is_wrong_ends_the_start(crawl):
-    done = crawl.run("crawl", "consumer", settings={"START_LISTS": '{"a": "books"}'})
-    assert done.returncode == 1
-    assert "setting START_LISTS: " in done.stderr
-    assert "Traceback" not in done.stderr

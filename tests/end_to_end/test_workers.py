@@ -149,15 +149,6 @@ def test_pages_that_are_no_pages_fail_with_a_reason_and_a_feed_of_scrapys_has_th
     assert feed == crawl.items()
 
 
-def test_redis_that_is_away_at_the_start_is_named_without_its_password(crawl):
-    environment = {"REDIS_URL": "redis://user:secret@127.0.0.1:1/0"}
-    done = crawl.run("crawl", "consumer", settings={"CONNECT_SECONDS": 0}, environment=environment)
-    assert done.returncode == 1
-    assert "127.0.0.1:1" in done.stderr
-    assert "secret" not in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
-
-
 BROKEN_SPIDER = """
 from crawler.spiders.consumer import ConsumerSpider
 
