@@ -78,8 +78,7 @@ def test_signals_reach_it_and_it_is_killed_with_its_children(fork_server, tmp_pa
         assert process.wait(20) == -signal.SIGTERM
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_it_ends_with_its_starter(number, tmp_path):
+def test_it_ends_with_its_starter(tmp_path):
     environment = os.environ | {
         "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}:{os.environ['PYTHONPATH']}"
     }  # the commands' names
@@ -88,24 +87,6 @@ def test_it_ends_with_its_starter(number, tmp_path):
     ) as starter:
         server, process, folder = starter.stdout.readline().split()
         child = until(lambda: (Path(os.fsdecode(folder)) / "python.log").read_text().strip(), "a child")
-        starter.send_signal(number)
+        starter.kill()
         starter.communicate()
     until(lambda: all(has_ended(int(pid)) for pid in (server, process, child)), "their end")
-
-
-def test_a_script_has_it_run_what_the_program_scrapy_runs(fork_server, tmp_path):
-    python(fork_server, tmp_path, "")  # the command that the words name
-    fork_server.write_scrapy(tmp_path / "scrapy")
-    environment = os.environ | {"SCRAPY_SETTINGS_MODULE": "own_settings", "PYTHONPATH": str(tmp_path)}
-
-    def scrapy(code):
-        words = [tmp_path / "scrapy", "python", code]
-        return subprocess.Popen(words, cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    with scrapy("import os; print(input(), os.getcwd()); exit(3)") as ended:
-        assert ended.communicate(b"given\n", 20) == (f"given {tmp_path}\n".encode(), None)
-    with scrapy("import time; print('up', flush=True); time.sleep(600)") as stopped:
-        assert stopped.stdout.readline() == b"up\n"
-        stopped.terminate()
-    assert ended.returncode == 3
-    assert stopped.returncode in (128 + signal.SIGTERM, -signal.SIGTERM)  # the latter before its handler is set
