@@ -6,6 +6,7 @@ declares isn't trusted to be well-formed or small; what is over a bound is left 
 
 from __future__ import annotations
 
+import html
 import re
 from functools import cached_property
 from itertools import islice
@@ -253,7 +254,8 @@ class Declared:
 def _json_ld_value(written: str) -> Any:
     """Returns the value of a script, also one with what is none of JSON's but often there.
 
-    That is a comment or CDATA around it, line breaks in texts, and commas before a closing bracket.
+    That is a comment or CDATA around it, line breaks in texts, and commas before a closing bracket; or all of it is
+    escaped, as the text of a page has to be.
 
     Raises:
         orjson.JSONDecodeError: It is no JSON but for these.
@@ -261,7 +263,9 @@ def _json_ld_value(written: str) -> Any:
     try:
         return page_json.loads(written.encode(errors="replace"))
     except orjson.JSONDecodeError:
-        plain = _without_extra_commas(r"\1", _controls(" ", _unwrapped(written)))
+        unwrapped = _unwrapped(written)
+        readable = html.unescape(unwrapped) if '"' not in unwrapped else unwrapped
+        plain = _without_extra_commas(r"\1", _controls(" ", readable))
         return page_json.loads(plain.encode(errors="replace"))
 
 

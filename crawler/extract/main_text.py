@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BESIDE_SHARE = 0.3  # of the scores of the blocks before and behind, in that of a block: texts have few gaps
 SHARPNESS = 0.8  # of the scores, which are surer of themselves than they are right
+MIN_EXPECTED_F1 = 0.35  # below it nothing that was taken of 783 pages was their text; a menu alone has less
 MIN_WORDS_REPEATED = 4  # of a block that is left out where it stands for a second time
 MAX_WORDS_LABEL = 2
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -28,7 +29,7 @@ def likely_places(evidence: BlockEvidence, scores: Sequence[float], title: str) 
     """Returns the places of the blocks that together are expected to be nearest to the page's text.
 
     With the blocks in the order of their odds, it is those up to the one at which the expected F1 of words is highest.
-    So a page about which little is sure yields more of it.
+    So a page about which little is sure yields more of it; one of which nothing is likely to be text yields none.
 
     Args:
         evidence: That on the blocks of the page.
@@ -51,6 +52,8 @@ def likely_places(evidence: BlockEvidence, scores: Sequence[float], title: str) 
         f1 = 2 * right / (size + expected) if size else 0.0
         if f1 > best:
             best, best_size = f1, number
+    if best < MIN_EXPECTED_F1:
+        return []
     return _without_labels(evidence, _without_repeated(evidence, sorted(order[: int(best_size)]), title))
 
 
@@ -72,17 +75,22 @@ def _without_repeated(evidence: BlockEvidence, places: list[int], title: str) ->
 
 
 def _without_labels(evidence: BlockEvidence, places: list[int]) -> list[int]:
-    """Returns places without the headings and labels at their end, behind which nothing was taken."""
+    """Returns places without the headings and labels at their end, behind which nothing was taken.
+
+    Headings of the same size in a row are a list, and stay.
+    """
     end = len(places)
-    while end and _is_label(evidence, places[end - 1]):
+    sizes: set[str] = set()
+    while end:
+        tag = evidence.page.blocks[places[end - 1]].tag
+        if tag in sizes:
+            return places
+        is_label = tag in HEADINGS or (tag in _LABELS and evidence.counts[places[end - 1]] <= MAX_WORDS_LABEL)
+        if not is_label or ends_sentence(evidence.texts[places[end - 1]]):
+            break
+        sizes |= {tag} & HEADINGS
         end -= 1
     return places[:end]
-
-
-def _is_label(evidence: BlockEvidence, place: int) -> bool:
-    block = evidence.page.blocks[place]
-    is_short = evidence.counts[place] <= MAX_WORDS_LABEL and block.tag in _LABELS
-    return (is_short or block.tag in HEADINGS) and not ends_sentence(evidence.texts[place])
 
 
 def text_of(blocks: Sequence[TextBlock]) -> str:

@@ -193,17 +193,11 @@ def test_selectors_read_headings_without_the_signs_of_their_addresses():
     assert (found.title, found.content) == ("Flood in Wulong", "Roads\nAll open, see \u00a7 5.")
 
 
-@pytest.mark.parametrize(
-    "around",
-    [
-        "<!-- {} -->",
-        "//<![CDATA[\n{}\n//]]>",
-        "/* <![CDATA[ */ {}; /* ]]> */",
-    ],
-)
+@pytest.mark.parametrize("around", ["<!-- {} -->", "//<![CDATA[\n{}\n//]]>", "/* <![CDATA[ */ {}; /* ]]> */", "&quot;"])
 def test_json_that_is_nearly_right_is_read(around):
     written = f"{{{DATED.replace('Flood in Wulong', 'Flood, in' + chr(10) + 'Wulong')},}}"
-    found = read(ld(around.replace("{}", written)), main=f"<h1>Flood, in Wulong</h1>{STORY}")
+    script = around.replace("{}", written) if "{}" in around else written.replace('"', around)
+    found = read(ld(script), main=f"<h1>Flood, in Wulong</h1>{STORY}")
     assert (found.title, found.author) == ("Flood, in Wulong", "Li Si")
 
 
