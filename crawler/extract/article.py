@@ -15,6 +15,7 @@ from crawler.base import reasons, text
 from crawler.base.errors import ExtractError
 from crawler.extract.author import read_author, without_label
 from crawler.extract.blocks import blocks_of
+from crawler.extract.comments import MAX_COMMENTS, ReadComment
 from crawler.extract.declared import folded
 from crawler.extract.document import absolute
 from crawler.extract.evidence import LINKED_SHARE, LONG_WORDS, BlockEvidence
@@ -22,8 +23,9 @@ from crawler.extract.field_kinds import Fields
 from crawler.extract.heading import read_title, site_names_of
 from crawler.extract.images import source_of
 from crawler.extract.login import is_login
-from crawler.extract.main_text import likely_places, text_of
+from crawler.extract.main_text import likely_places, text_of, tidied
 from crawler.extract.markdown import as_markdown, markdown_of
+from crawler.extract.posts import own_places, posts_of
 from crawler.extract.properties import of_author, of_date, properties_of
 from crawler.extract.published import WrittenTimes, date_in_line, last_change, lone_date, read_published
 from crawler.extract.weights import signs_of_type, weights
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from crawler.extract.blocks import PageBlocks, TextBlock
     from crawler.extract.declared import Declared
     from crawler.extract.document import Document
+    from crawler.extract.posts import Post
     from crawler.sites import Site
 
 MAX_IMAGES = 100
@@ -42,6 +45,7 @@ MAX_LINES_BELOW = 8  # the text, likewise
 MAX_WORDS_BEHIND = 60  # likewise
 MAX_BYLINE_CHARACTERS = 200
 _COUNTER_PIXELS = frozenset({"0", "1"})  # wide or high, as what only counts visits is
+_LISTS = frozenset({"listing", "collection"})  # types of pages whose entries are no posts
 _OWN = frozenset({"<article>", "<main>"})  # boxes whose last lines may say whose they are
 
 
@@ -65,7 +69,11 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     evidence = BlockEvidence(page, whole)
     shares = weights().type_shares(signs_of_type(evidence, url, declared.metas, declared.json_ld_text))
     title = read_title(evidence, declared, whole, url)
-    places = likely_places(evidence, weights().scores(evidence, shares), title.words)
+    page_type = weights().types[shares.index(max(shares))]
+    scores = weights().scores(evidence, shares)
+    posts = posts_of(evidence, scores, site, _language(document)) if page_type not in _LISTS else []
+    likely = likely_places(evidence, scores)
+    places = tidied(evidence, own_places(evidence, scores, likely, posts, is_thread=page_type == "forum"), title.words)
     lines = _lines_around(page, evidence, title.place, places)
     properties, change = properties_of(lines), last_change(evidence, places)
     refused = (title.words, *site_names_of(declared, url))
@@ -92,12 +100,27 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
         missing=tuple(name for name, value in values.items() if not value),
         sureness={name: sure.get(name, "guess") for name, value in values.items() if value},
         canonical_url=html.canonical_url,
-        page_type=weights().types[shares.index(max(shares))],
+        comments=tuple(_comments(page, posts)[:MAX_COMMENTS]),
+        truncated=("comments",) if len(posts) > MAX_COMMENTS else (),
+        page_type=page_type,
         markdown=own_markdown or None,
     )
     if is_login(url, html.tree, " ".join(evidence.texts)):
         raise ExtractError(reasons.LOGIN, "it asks for a password, and its address is a login's")
     return found
+
+
+def _comments(page: PageBlocks, posts: list[Post]) -> list[ReadComment]:
+    """Returns posts as comments; one within another one answers it."""
+    numbers = {post.box: number for number, post in enumerate(posts)}
+    comments = []
+    for post in posts:
+        around = post.box.parent
+        while around is not None and around not in numbers:
+            around = around.parent
+        written = text_of([page.blocks[place] for place in post.places])
+        comments.append(ReadComment(written, post.author, post.published, parent=numbers[around] if around else None))
+    return comments
 
 
 def _declared_text(declared: Declared) -> str:

@@ -12,6 +12,7 @@ from crawler.base.item import Comment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MAX_COMMENTS = 1_000  # of an item, where its site has no other number
 # A number as it stands, `1,234` too; of `1.2k` or `2 Mio` nobody knows the rest, but `3 Kommentare` are three.
 _number = re.compile(
     r"(?<![\d.,])(?:\d{1,3}(?:[,.\u00a0 ]\d{3})+|\d{1,15})"

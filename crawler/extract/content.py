@@ -12,7 +12,7 @@ from crawler.base.urls import host
 from crawler.extract import shape
 from crawler.extract.answers import Answers, AnswersReader, RenderedReader
 from crawler.extract.article import read_article
-from crawler.extract.comments import ReadComment, count_in, joined
+from crawler.extract.comments import MAX_COMMENTS, ReadComment, count_in, joined
 from crawler.extract.document import Document, absolute
 from crawler.extract.field_kinds import BY_MARK, FIELD_KINDS, Fields
 from crawler.extract.parser import run_parser
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from crawler.sites.pattern import Pattern
     from crawler.sites.rule import Rule
 
-MAX_COMMENTS = 1_000  # of an item, where its site has no other number
 _LINE = BY_MARK[ReadAs.LINE]
 _COMMENT_KINDS = {
     "text": BY_MARK[ReadAs.PARAGRAPHS],

@@ -87,17 +87,21 @@ class BlockEvidence:
         """Returns how many words a box has."""
         return self._sum_words[box.end] - self._sum_words[box.first]
 
-    def is_beside(self, box: Box) -> bool:
+    def is_beside(self, box: Box, names: frozenset[str] = _BESIDE) -> bool:
         """Returns whether a box tells of other pages or of the site.
 
         The names of a big box, such as `has-sidebar` of the whole page, say nothing of what stands in it.
+
+        Args:
+            box: Of the page.
+            names: Words of boxes that do.
         """
         around: Box | None = box
         while around is not None and self.words_in(around) <= BIG_SHARE * self.total:
             element = around.element
             named = f"{around.kind[1]} {element.attr('itemprop') or ''}"
             own = names_in(around.tag, named, element.attr("id") or "", element.attr("role") or "")
-            beside = own & _BESIDE
+            beside = own & names
             if beside and not ("<article>" in around.path and beside <= _BESIDE_TAGS):
                 return True
             around = around.parent

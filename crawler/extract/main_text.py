@@ -25,7 +25,7 @@ _LABELS = frozenset({"p", "div", "section", "article", "footer"})  # elements in
 _CELLS = frozenset({"td", "th"})
 
 
-def likely_places(evidence: BlockEvidence, scores: Sequence[float], title: str) -> list[int]:
+def likely_places(evidence: BlockEvidence, scores: Sequence[float]) -> list[int]:
     """Returns the places of the blocks that together are expected to be nearest to the page's text.
 
     With the blocks in the order of their odds, it is those up to the one at which the expected F1 of words is highest.
@@ -34,7 +34,6 @@ def likely_places(evidence: BlockEvidence, scores: Sequence[float], title: str) 
     Args:
         evidence: That on the blocks of the page.
         scores: The logarithm of the odds of each block.
-        title: What the page is called, which is no part of its text.
     """
     if not scores:
         return []
@@ -52,9 +51,12 @@ def likely_places(evidence: BlockEvidence, scores: Sequence[float], title: str) 
         f1 = 2 * right / (size + expected) if size else 0.0
         if f1 > best:
             best, best_size = f1, number
-    if best < MIN_EXPECTED_F1:
-        return []
-    return _without_labels(evidence, _without_repeated(evidence, sorted(order[: int(best_size)]), title))
+    return sorted(order[: int(best_size)]) if best >= MIN_EXPECTED_F1 else []
+
+
+def tidied(evidence: BlockEvidence, places: list[int], title: str) -> list[int]:
+    """Returns the places of a text without its title, what stands in it for a second time, and labels of nothing."""
+    return _without_labels(evidence, _without_repeated(evidence, places, title))
 
 
 def _without_repeated(evidence: BlockEvidence, places: list[int], title: str) -> list[int]:

@@ -175,14 +175,14 @@ def _marked(lines: Sequence[TextBlock]) -> Iterator[tuple[str, bool]]:
     for block in lines:
         boxes = [(0, len(block.text), around.element) for around in (block.box, block.box.parent) if around is not None]
         for begin, end, element in (*block.inline, *boxes):
-            if words := _marking(element) or (block.text[begin:end] if element.tag == "time" else ""):
+            if words := time_marking(element) or (block.text[begin:end] if element.tag == "time" else ""):
                 names = f"{element.attr('class')} {element.attr('itemprop')}".lower()
                 before = block.text[max(0, begin - 30) : begin]
                 is_named_for_change = _is_later(names) is not None and "publish" not in names
                 yield words, is_named_for_change or _is_later(before) is not None
 
 
-def _marking(element: Element) -> str:
+def time_marking(element: Element) -> str:
     """Returns the time that an element has for programs, or of which it shows a part alone; empty for none."""
     is_of_page = not _TIME_PROPERTIES.isdisjoint((element.attr("itemprop") or "").split())
     if words := element.attr("datetime") or (element.attr("content") if is_of_page else ""):

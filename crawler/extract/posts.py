@@ -1,0 +1,376 @@
+"""The posts of a thread, or the comments below a page: boxes that are alike, each with a name, a time and a text.
+
+Boxes are alike by their tag and a word of their class, wherever they stand, so that answers within answers are found.
+What stands in a post within another one is the inner one's.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from crawler.base import text
+from crawler.extract.dates import to_utc
+from crawler.extract.evidence import LINKED_SHARE
+from crawler.extract.published import MAX_CHARACTERS as MAX_TIME_CHARACTERS
+from crawler.extract.published import date_in_line, time_marking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from turbohtml import Element
+
+    from crawler.extract.blocks import Box, TextBlock
+    from crawler.extract.evidence import BlockEvidence
+    from crawler.sites import Site
+
+MIN_POSTS = 2  # alike; one that is named for it is a comment, too
+MIN_SHARE = 0.6  # of boxes that are alike, that are posts
+MIN_COVERED = 0.8  # of the words in posts by one reading of a page, in those of another reading with more posts
+MAX_GROUPS = 40  # of boxes that are alike, that are looked at
+MAX_TITLED_SHARE = 0.5  # of posts, that have a linked heading of their own, as entries of a list of other pages have
+MAX_LINE_CHARACTERS = 200  # with a name or a time
+MAX_NAME_CHARACTERS, MAX_NAME_WORDS = 40, 4
+MIN_WORDS_OF_POST, MIN_WORDS_OF_LINE = 2, 4
+MIN_SCORE_OF_POST = -6.0  # of a block that shows that a post has a text
+MAX_BELOW_BEST = 3.0  # scores of the blocks of a post's text
+MIN_SCORE_BEFORE = 0.5  # of blocks before the first post of a thread, such as its question
+MIN_SHARE_OUTSIDE = 0.5  # of the likely text of a page, that isn't in posts if these are comments on it
+_ELSEWHERE = frozenset(
+    "<aside> <nav> <footer> aside nav related recommended popular recent sidebar footer widget".split()
+)
+_TITLES = frozenset({"h1", "h2", "h3", "h4"})
+_PARTS_OF_TEXT = frozenset({"p", "ul", "ol", "li", "blockquote", "pre", "table"})
+_TIMES = frozenset({"time", "relative-time", "time-ago"})
+_is_name_part = re.compile(r"[A-Za-z]+(?:[-_]+[A-Za-z]+)*[-_]*").fullmatch
+_is_comment = re.compile(r"comment|reply|answer", re.IGNORECASE).search
+_names_user = re.compile(
+    r"author|user[-_]?name|poster|creator|nick|byline|member-?name|^fn$|user(?!-?(?:title|info|s))|handle",
+    re.IGNORECASE,
+).search
+_names_more = re.compile(
+    r"title|avatar|photo|image|date|time|count|rank|stat|info|details|badge|role|group|bio|posts|desc", re.IGNORECASE
+).search
+_leads_to_user = re.compile(
+    r"/(?:u|users?|members?|membership|profiles?|people|author|account)[/.?-]|[?&](?:u|user|uid|author)=|mode=viewprofile"
+    r"|action=profile|(?:member|profile)\.php|userinfo",
+    re.IGNORECASE,
+).search
+_signed = re.compile(
+    r"(?:^|\s|\u00bb)(?:by|von|par|por|di|door|av)\s*:?\s+(?P<name>\S[^\u00bb|\u00b7\u2022]{0,60})", re.IGNORECASE
+).search
+_says = re.compile(
+    r"^(?P<name>[^\n:]{2,40}?)\s+(?:says|said|wrote|writes|commented|replied|schrieb|sagt|meint)\b"
+).search
+_ends_name = re.compile(
+    r"\s*(?:[\u00bb|\u00b7\u2022(\[\n\t,]|\s(?:on|at|am|in|posted|wrote|says|said|replied)(?:\s|$)|\s-\s|\s\d{4}\b)"
+).split
+_no_name = re.compile(
+    r"""(?:reply|quote|report|likes?|share|edit|link|permalink|flag|more|follow|profile|view|log\s?in|sign\s?(?:in|up)
+    |send|message|contact|website|joined|posts?|original\sposter|op|author|moderator|admin(?:istrator)?s?
+    |(?:new|senior)?\s?member|guest\spost|top|next|previous|save|hide|show|yes|no|buy|name|email
+    |go\sto.*|re:.*|\#?\d+|[A-Z][a-z]{2,8}\.?\s\d{1,2}|.*[<>*].*)""",
+    re.IGNORECASE | re.VERBOSE,
+).fullmatch
+_ago = re.compile(
+    r"""^\W*\d+\s?(?:[smhdwy]|min|hr|mo|yr)\W*$|\b\d+\s(?:second|minute|hour|day|week|month|year)s?\sago\b
+    |^(?:yesterday|today|gestern|heute)\b|\d+\s?(?:\u5206\u949f|\u5c0f\u65f6|\u5929)\u524d""",
+    re.IGNORECASE | re.VERBOSE,
+).search
+_of_other_time = re.compile(
+    r"join|regist|member\ssince|last\s(?:edit|seen|visit|activ|login)|edited|updated|modified", re.IGNORECASE
+).search
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A post.
+
+    Attributes:
+        box: That it stands in.
+        places: The blocks that are its text.
+        author: Whose it is; None if that isn't said.
+        published: When it was written, as UTC in ISO 8601; None if that isn't said.
+    """
+
+    box: Box
+    places: tuple[int, ...]
+    author: str | None
+    published: str | None
+
+
+def posts_of(evidence: BlockEvidence, scores: Sequence[float], site: Site, language: str) -> list[Post]:
+    """Returns the posts of a page, in its order; none where its shape doesn't show any.
+
+    Args:
+        evidence: That on its blocks.
+        scores: The logarithm of the odds of each block to be text.
+        site: Whose dates it has.
+        language: BCP 47 tag of the page; empty if it names none.
+    """
+    lines = _PostLines(evidence, scores)
+    groups = [group for boxes in _alike(lines) if (group := _Group(lines, boxes)).is_of_posts]
+    most = max((group.words for group in groups if group.count > 1), default=0)
+    groups = [group for group in groups if group.words >= MIN_COVERED * most or group.count == 1]
+    best = max(groups, key=_Group.worth, default=None)
+    return [*best.posts(site, language)] if best is not None else []
+
+
+def own_places(
+    evidence: BlockEvidence, scores: Sequence[float], likely: list[int], posts: Sequence[Post], *, is_thread: bool
+) -> list[int]:
+    """Returns the places of a page's text: of a thread all of its posts, of another page what isn't in its comments.
+
+    Args:
+        evidence: That on its blocks.
+        scores: The logarithm of the odds of each block to be text.
+        likely: The places of those that are likely to be text.
+        posts: Of the page.
+        is_thread: Whether it was taken for a thread. One whose posts have most of its text is one as well.
+    """
+    if not posts:
+        return likely
+    within = {place for post in posts for place in range(post.box.first, post.box.end)}
+    outside = [place for place in likely if place not in within]
+    words, words_outside = (sum(evidence.counts[place] for place in places) for places in (likely, outside))
+    if not is_thread and words_outside > MIN_SHARE_OUTSIDE * words:
+        return outside
+    own = {place for post in posts for place in ({*likely}.intersection(post.places) or post.places)}
+    own.update(place for place in outside if place < posts[0].box.first and scores[place] > MIN_SCORE_BEFORE)
+    return sorted(own)
+
+
+class _PostLines:
+    """What the blocks of a page say for posts: times and names, each looked for once."""
+
+    def __init__(self, evidence: BlockEvidence, scores: Sequence[float]) -> None:
+        self.evidence, self.blocks, self.scores = evidence, evidence.page.blocks, scores
+        self.times = [*map(_times, self.blocks)]
+        self._names: dict[int, list[str]] = {}
+
+    def names(self, place: int) -> list[str]:
+        """Returns the name that a block has by each way to say one, the surest first; empty where it has none."""
+        if place not in self._names:
+            block = self.blocks[place]
+            ways = (_declared_names, _called_names, _linked_names, _signatures, _bold_names)
+            self._names[place] = [next(filter(None, map(_name, way(block))), "") for way in ways]
+        return self._names[place]
+
+
+def _alike(lines: _PostLines) -> Iterator[list[Box]]:
+    """Yields boxes that are alike, most of which have a time; those of which most have one first."""
+    timed = [*accumulate(map(bool, lines.times), initial=0)]
+    if not timed[-1]:
+        return
+    groups: dict[tuple[str, str], list[Box]] = defaultdict(list)
+    for box in lines.evidence.page.boxes[1:]:
+        parent = box.parent.kind if box.parent is not None else ("", "")
+        if lines.evidence.is_beside(box, _ELSEWHERE):
+            continue
+        for name in [*filter(_is_name_part, box.kind[1].split())] or [f"in {parent[0]} {parent[1]}"]:
+            groups[box.tag, name].append(box)
+    likely = []
+    for (_, name), boxes in groups.items():
+        with_time = sum(timed[box.end] > timed[box.first] for box in boxes)
+        if with_time >= MIN_SHARE * len(boxes) and (len(boxes) >= MIN_POSTS or _is_comment(name)):
+            likely.append((with_time, boxes))
+    likely.sort(key=itemgetter(0), reverse=True)
+    yield from (boxes for _, boxes in likely[:MAX_GROUPS])
+
+
+class _Group:
+    """Boxes that are alike, and may be posts.
+
+    Attributes:
+        is_named: Whether they are alike by a class.
+        count: How many of them have a name, a time and a text.
+        words: How many words those have.
+    """
+
+    def __init__(self, lines: _PostLines, boxes: list[Box]) -> None:
+        self._lines, self._boxes = lines, boxes
+        self._own = [*self._own_places()]
+        self._times = [*map(self._time, self._own)]
+        self._names = [self._author(places) if time else ("", -1) for places, (time, _) in self._parts(self._times)]
+        words = [*map(self._words, self._own)]
+        self._whole = [at for at, (name, _) in enumerate(self._names) if name and words[at] >= MIN_WORDS_OF_POST]
+        self.is_named = bool(boxes[0].kind[1].strip())
+        self.count, self.words = len(self._whole), sum(words[at] for at in self._whole)
+
+    def _parts(self, others: list[tuple[str, int]]) -> Iterator[tuple[list[int], tuple[str, int]]]:
+        return zip(self._own, others, strict=True)
+
+    def _own_places(self) -> Iterator[list[int]]:
+        """Yields the places of the blocks of each box, without those of boxes of the group within it."""
+        for at, box in enumerate(self._boxes):
+            places: list[int] = []
+            start = box.first
+            for inner in self._boxes[at + 1 :]:
+                if inner.first >= box.end:
+                    break
+                if inner.first >= start:
+                    places += range(start, inner.first)
+                    start = inner.end
+            yield [*places, *range(start, box.end)]
+
+    @cached_property
+    def is_of_posts(self) -> bool:
+        """Whether most of them are posts, and no entries of a list of other pages."""
+        evidence, blocks = self._lines.evidence, self._lines.blocks
+        titles = {
+            evidence.texts[place]
+            for at in self._whole
+            for place in self._own[at]
+            if blocks[place].tag in _TITLES
+            and evidence.share_linked(place) > LINKED_SHARE
+            and place not in (self._names[at][1], self._times[at][1])
+        }
+        return self.count >= MIN_SHARE * len(self._boxes) and len(titles) <= MAX_TITLED_SHARE * self.count
+
+    def worth(self) -> tuple[bool, int, int, int]:
+        """Returns by what groups are compared; of several boxes around a single comment the innermost is best."""
+        return self.is_named, self.count, self.words if self.count > 1 else -self.words, self._boxes[0].depth
+
+    def posts(self, site: Site, language: str) -> Iterator[Post]:
+        """Yields the posts."""
+        for box, places, (name, named), (time, timed) in zip(
+            self._boxes, self._own, self._names, self._times, strict=True
+        ):
+            own = self._text(box, places, {named, timed})
+            if own and (name or time):
+                published = to_utc(time, site.zone, language=language) if time else None
+                yield Post(box, tuple(own), name or None, str(published) if published else None)
+
+    def _words(self, places: list[int]) -> int:
+        """Returns how many words of a box are likely to be text."""
+        counts, linked, scores = self._lines.evidence.counts, self._lines.evidence.share_linked, self._lines.scores
+        return sum(
+            counts[place]
+            for place in places
+            if counts[place] >= MIN_WORDS_OF_LINE and linked(place) < LINKED_SHARE and scores[place] > MIN_SCORE_OF_POST
+        )
+
+    def _text(self, post: Box, places: list[int], told: set[int]) -> list[int]:
+        """Returns the places of a post's text: the largest part of it with neither its name nor its time."""
+        blocks, scores = self._lines.blocks, self._lines.scores
+        told |= {place for place in places if blocks[place].tag in _TITLES and place < max(told)}
+        words: dict[Box, float] = defaultdict(float)
+        for place in places:
+            likely = self._lines.evidence.counts[place] / (1 + math.exp(-scores[place]))
+            for box in _up_to(post, blocks[place].box):
+                words[box] += -math.inf if place in told else likely
+        largest = max(words, key=lambda box: (words[box], -box.depth), default=post)
+        if words[largest] <= 0:
+            largest = post
+        elif largest.tag in _PARTS_OF_TEXT and largest.parent is not None:
+            largest = largest.parent
+        own = [place for place in places if place not in told and largest.first <= place < largest.end]
+        least = max((scores[place] for place in own), default=0.0) - MAX_BELOW_BEST
+        return [place for place in own if scores[place] >= least]
+
+    def _time(self, places: list[int]) -> tuple[str, int]:
+        """Returns when a post was written, as it says so, and in which block; what is marked as a time comes first."""
+        told = [(not is_marked, place, words) for place in places for words, is_marked in self._lines.times[place]]
+        _, place, words = min(told, key=itemgetter(0, 1), default=(True, -1, ""))
+        return words, place
+
+    def _author(self, places: list[int]) -> tuple[str, int]:
+        """Returns whose a post is, and in which block that is said."""
+        told = [(way, place, name) for place in places for way, name in enumerate(self._lines.names(place)) if name]
+        _, place, name = min(told, key=itemgetter(0, 1), default=(0, -1, ""))
+        return name, place
+
+
+def _up_to(post: Box, box: Box | None) -> Iterator[Box]:
+    """Yields a box of a post and those around it, without that of the post."""
+    while box is not None and box is not post:
+        yield box
+        box = box.parent
+
+
+def _times(block: TextBlock) -> list[tuple[str, bool]]:
+    """Returns the times that a block has, as they are written, and whether each is marked as one."""
+    marked = [
+        (words, True)
+        for begin, end, element in _elements(block)
+        if (words := time_marking(element) or (block.text[begin:end].strip() if element.tag in _TIMES else ""))
+        and len(words) <= MAX_TIME_CHARACTERS
+    ]
+    if marked:
+        return marked
+    times = []
+    for written in block.text[: 3 * MAX_LINE_CHARACTERS].split("\n"):
+        line = " ".join(written.split())
+        if len(line) <= MAX_LINE_CHARACTERS and not line.isalpha() and not _of_other_time(line):
+            times += [(time[0], False) for time in [date_in_line(line) or _ago(line)] if time]
+    return times
+
+
+def _elements(block: TextBlock) -> Iterator[tuple[int, int, Element]]:
+    """Yields the elements in a block, that around it, and those around that which have nothing else."""
+    yield from block.inline
+    box: Box | None = block.box
+    while box is not None and (box is block.box or box.end - box.first == 1):
+        yield 0, len(block.text), box.element
+        box = box.parent
+
+
+def _declared_names(block: TextBlock) -> Iterator[str]:
+    for begin, end, element in _elements(block):
+        if "author" in f"{element.attr('itemprop') or ''} {element.attr('rel') or ''}".split():
+            named = element.select_one("[itemprop~=name]")
+            yield block.text[begin:end] if named is None else named.text
+
+
+def _called_names(block: TextBlock) -> Iterator[str]:
+    called = [
+        (end - begin, block.text[begin:end])
+        for begin, end, element in _elements(block)
+        if end - begin <= 2 * MAX_NAME_CHARACTERS
+        and any(_names_user(name) and not _names_more(name) for name in (element.attr("class") or "").split())
+    ]
+    return (written for _, written in sorted(called))
+
+
+def _linked_names(block: TextBlock) -> Iterator[str]:
+    for begin, end, element in block.inline:
+        if element.tag == "a" and _leads_to_user(element.attr("href") or ""):
+            yield block.text[begin:end]
+
+
+def _signatures(block: TextBlock) -> Iterator[str]:
+    if len(block.text) <= 2 * MAX_LINE_CHARACTERS:
+        line = " ".join(block.text.split())
+        yield from (signed["name"] for signed in (_signed(line), _says(line)) if signed is not None)
+
+
+def _bold_names(block: TextBlock) -> Iterator[str]:
+    """Yields the text of a block that is a term, or wholly bold."""
+    whole = block.text.strip()
+    if block.tag == "dt" or any(
+        element.tag in ("b", "strong") and block.text[begin:end].strip() == whole
+        for begin, end, element in block.inline
+    ):
+        yield whole
+
+
+def _name(written: str) -> str:
+    """Returns a name as people have them in forums; empty if it is none."""
+    if len(written) > MAX_LINE_CHARACTERS:
+        return ""
+    line = text.line(written)
+    signed = _signed(line) if line.lower().startswith("by ") else None
+    name = _ends_name(signed["name"] if signed else line)[0].strip(" ,;:-\u2013/@")
+    is_name = (
+        1 < len(name) <= MAX_NAME_CHARACTERS
+        and len(name.split()) <= MAX_NAME_WORDS
+        and any(map(str.isalpha, name))
+        and _no_name(name) is None
+    )
+    return name if is_name else ""
