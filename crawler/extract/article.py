@@ -18,7 +18,7 @@ from crawler.extract.blocks import blocks_of
 from crawler.extract.comments import MAX_COMMENTS, ReadComment
 from crawler.extract.declared import folded
 from crawler.extract.document import absolute
-from crawler.extract.evidence import LINKED_SHARE, LONG_WORDS, BlockEvidence
+from crawler.extract.evidence import LINKED_SHARE, LONG_WORDS, BlockEvidence, words_of
 from crawler.extract.field_kinds import Fields
 from crawler.extract.heading import read_title, site_names_of
 from crawler.extract.images import source_of
@@ -73,7 +73,9 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     scores = weights().scores(evidence, shares)
     posts = posts_of(evidence, scores, site, _language(document)) if page_type not in _LISTS else []
     likely = likely_places(evidence, scores)
-    places = tidied(evidence, own_places(evidence, scores, likely, posts, is_thread=page_type == "forum"), title.words)
+    places = tidied(
+        evidence, own_places(evidence, scores, likely, posts, shares[weights().types.index("forum")]), title.words
+    )
     lines = _lines_around(page, evidence, title.place, places)
     properties, change = properties_of(lines), last_change(evidence, places)
     refused = (title.words, *site_names_of(declared, url))
@@ -83,7 +85,7 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     own_blocks = [page.blocks[place] for place in _without_byline(evidence, places, author or "")]
     content, own_markdown = text_of(own_blocks), markdown_of(own_blocks, html.base) if markdown else ""
     declared_text = _declared_text(declared)
-    if len(declared_text.split()) > DECLARED_TIMES * len(content.split()):
+    if len(words_of(declared_text)) > DECLARED_TIMES * len(words_of(content)):
         content, own_markdown = declared_text, as_markdown(declared_text) if markdown else ""
     if not content:
         raise ExtractError(reasons.NO_CONTENT, "the page has no text of its own")

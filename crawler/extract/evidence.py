@@ -42,6 +42,8 @@ _TAGS = {
 }
 _NOTHING = (0,) * BOX_PIECES
 _words = re.compile(r"\w+").findall
+# Chinese and Japanese have no blanks between words, most of which have two characters.
+_words_without_blanks = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\W\u3040-\u30ff\u3400-\u9fff]+").findall
 ends_sentence = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*\s*$").search
 
 
@@ -61,7 +63,7 @@ class BlockEvidence:
     def __init__(self, page: PageBlocks, title: str) -> None:
         self.page = page
         self.texts = [" ".join(block.text.split()) for block in page.blocks]
-        self._words = [_words(text.lower()) for text in self.texts]
+        self._words = [words_of(text.lower()) for text in self.texts]
         self.counts = [*map(len, self._words)]
         self._shares = [min(1.0, block.linked / max(1, len(block.text))) for block in page.blocks]
         both = [*zip(self.counts, self._shares, strict=True)]
@@ -71,7 +73,7 @@ class BlockEvidence:
         self._sum_long = [0, *accumulate(map(int, is_long))]
         self.total = self._sum_words[-1]
         self.long_words = sum(count for count, is_one in zip(self.counts, is_long, strict=True) if is_one)
-        self._title = {*_words(title.lower())}
+        self._title = {*words_of(title.lower())}
         self._repeated = Counter(self.texts)
         self._alike = Counter((box.parent, box.kind) for box in page.boxes)
         self.of_box = [*map(self._of_box, page.boxes)]
@@ -187,6 +189,11 @@ class BlockEvidence:
             around = innermost[box.parent.place] if box.parent is not None else None
             innermost.append(box if evidence[piece] >= level else around)
         return innermost
+
+
+def words_of(text: str) -> list[str]:
+    """Returns the words of a text, in any language."""
+    return _words(text) if text.isascii() else _words_without_blanks(text)
 
 
 def _logarithm(number: int) -> int:

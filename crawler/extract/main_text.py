@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BESIDE_SHARE = 0.3  # of the scores of the blocks before and behind, in that of a block: texts have few gaps
 SHARPNESS = 0.8  # of the scores, which are surer of themselves than they are right
-MIN_EXPECTED_F1 = 0.35  # below it nothing that was taken of 783 pages was their text; a menu alone has less
+MIN_EXPECTED_F1 = 0.3  # below it nothing that was taken of 783 pages was their text; a menu alone has less
 MIN_WORDS_REPEATED = 4  # of a block that is left out where it stands for a second time
 MAX_WORDS_LABEL = 2
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})

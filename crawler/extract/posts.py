@@ -1,6 +1,7 @@
 """The posts of a thread, or the comments below a page: boxes that are alike, each with a name, a time and a text.
 
-Boxes are alike by their tag and a word of their class, wherever they stand, so that answers within answers are found.
+Boxes are alike by their tag and a word of their class or a numbered id, wherever they stand, so that answers within
+answers are found, or by their tag and the box that they stand in.
 What stands in a post within another one is the inner one's.
 """
 
@@ -39,19 +40,23 @@ MAX_LINE_CHARACTERS = 200  # with a name or a time
 MAX_NAME_CHARACTERS, MAX_NAME_WORDS = 40, 4
 MIN_WORDS_OF_POST, MIN_WORDS_OF_LINE = 2, 4
 MIN_SCORE_OF_POST = -6.0  # of a block that shows that a post has a text
-MAX_BELOW_BEST = 3.0  # scores of the blocks of a post's text
+MIN_SCORE, MAX_BELOW_BEST = -1.0, 3.0  # of a block of a post's text: it is above the one, or less below the best
 MIN_SCORE_BEFORE = 0.5  # of blocks before the first post of a thread, such as its question
-MIN_SHARE_OUTSIDE = 0.5  # of the likely text of a page, that isn't in posts if these are comments on it
+MIN_SHARE_OUTSIDE, SHARE_OUTSIDE_BY_THREAD = 0.1, 3.0  # of the likely text of a page that has comments
 _ELSEWHERE = frozenset(
     "<aside> <nav> <footer> aside nav related recommended popular recent sidebar footer widget".split()
 )
 _TITLES = frozenset({"h1", "h2", "h3", "h4"})
 _PARTS_OF_TEXT = frozenset({"p", "ul", "ol", "li", "blockquote", "pre", "table"})
 _TIMES = frozenset({"time", "relative-time", "time-ago"})
+_is_own_text = re.compile(r"message|post|text|body", re.IGNORECASE).search
+_QUOTES = frozenset({"quote", "quotebox", "ipsquote", "bbquote", "quoted"})
+_DIGITS = "0123456789"
+_UNSEEN_TIMES = "meta[itemprop=datePublished], meta[itemprop=dateCreated]"
 _is_name_part = re.compile(r"[A-Za-z]+(?:[-_]+[A-Za-z]+)*[-_]*").fullmatch
 _is_comment = re.compile(r"comment|reply|answer", re.IGNORECASE).search
 _names_user = re.compile(
-    r"author|user[-_]?name|poster|creator|nick|byline|member-?name|^fn$|user(?!-?(?:title|info|s))|handle",
+    r"author|user[-_]?name|poster|creator|nick|byline|member-?name|^(?:fn|name)$|user(?!-?(?:title|info|s))|handle",
     re.IGNORECASE,
 ).search
 _names_more = re.compile(
@@ -73,7 +78,7 @@ _ends_name = re.compile(
 ).split
 _no_name = re.compile(
     r"""(?:reply|quote|report|likes?|share|edit|link|permalink|flag|more|follow|profile|view|log\s?in|sign\s?(?:in|up)
-    |send|message|contact|website|joined|posts?|original\sposter|op|author|moderator|admin(?:istrator)?s?
+    |send|message|contact|website|joined|posts?|op|(?:original|topic|thread|discussion)?\s?(?:poster|starter|author)|moderator|admin(?:istrator)?s?
     |(?:new|senior)?\s?member|guest\spost|top|next|previous|save|hide|show|yes|no|buy|name|email
     |go\sto.*|re:.*|\#?\d+|[A-Z][a-z]{2,8}\.?\s\d{1,2}|.*[<>*].*)""",
     re.IGNORECASE | re.VERBOSE,
@@ -83,6 +88,7 @@ _ago = re.compile(
     |^(?:yesterday|today|gestern|heute)\b|\d+\s?(?:\u5206\u949f|\u5c0f\u65f6|\u5929)\u524d""",
     re.IGNORECASE | re.VERBOSE,
 ).search
+_clock = re.compile(r"\d:\d\d").search
 _of_other_time = re.compile(
     r"join|regist|member\ssince|last\s(?:edit|seen|visit|activ|login)|edited|updated|modified", re.IGNORECASE
 ).search
@@ -123,7 +129,7 @@ def posts_of(evidence: BlockEvidence, scores: Sequence[float], site: Site, langu
 
 
 def own_places(
-    evidence: BlockEvidence, scores: Sequence[float], likely: list[int], posts: Sequence[Post], *, is_thread: bool
+    evidence: BlockEvidence, scores: Sequence[float], likely: list[int], posts: Sequence[Post], thread_share: float
 ) -> list[int]:
     """Returns the places of a page's text: of a thread all of its posts, of another page what isn't in its comments.
 
@@ -132,14 +138,14 @@ def own_places(
         scores: The logarithm of the odds of each block to be text.
         likely: The places of those that are likely to be text.
         posts: Of the page.
-        is_thread: Whether it was taken for a thread. One whose posts have most of its text is one as well.
+        thread_share: How likely it is to be a thread. The more so, the more of its text may stand before its posts.
     """
     if not posts:
         return likely
     within = {place for post in posts for place in range(post.box.first, post.box.end)}
     outside = [place for place in likely if place not in within]
     words, words_outside = (sum(evidence.counts[place] for place in places) for places in (likely, outside))
-    if not is_thread and words_outside > MIN_SHARE_OUTSIDE * words:
+    if words_outside > (MIN_SHARE_OUTSIDE + SHARE_OUTSIDE_BY_THREAD * thread_share) * words:
         return outside
     own = {place for post in posts for place in ({*likely}.intersection(post.places) or post.places)}
     own.update(place for place in outside if place < posts[0].box.first and scores[place] > MIN_SCORE_BEFORE)
@@ -151,11 +157,25 @@ class _PostLines:
 
     def __init__(self, evidence: BlockEvidence, scores: Sequence[float]) -> None:
         self.evidence, self.blocks, self.scores = evidence, evidence.page.blocks, scores
-        self.times = [*map(_times, self.blocks)]
+        boxes = evidence.page.boxes
+        self.quoted = {place for box in boxes if _is_quote(box) for place in range(box.first, box.end)}
+        self.times = [[] if place in self.quoted else _times(block) for place, block in enumerate(self.blocks)]
+        self._add_unseen_times(boxes)
         self._names: dict[int, list[str]] = {}
+
+    def _add_unseen_times(self, boxes: list[Box]) -> None:
+        """Adds the times that posts have for programs alone, as such of their first blocks."""
+        metas = boxes[0].element.select(_UNSEEN_TIMES) if boxes else []
+        box_of = {box.element: box for box in boxes} if metas else {}
+        for meta in metas:
+            box = box_of.get(meta.parent)
+            if box is not None and box.first < box.end:
+                self.times[box.first].append((meta.attr("content") or "", True))
 
     def names(self, place: int) -> list[str]:
         """Returns the name that a block has by each way to say one, the surest first; empty where it has none."""
+        if place in self.quoted:
+            return []
         if place not in self._names:
             block = self.blocks[place]
             ways = (_declared_names, _called_names, _linked_names, _signatures, _bold_names)
@@ -168,17 +188,24 @@ def _alike(lines: _PostLines) -> Iterator[list[Box]]:
     timed = [*accumulate(map(bool, lines.times), initial=0)]
     if not timed[-1]:
         return
-    groups: dict[tuple[str, str], list[Box]] = defaultdict(list)
+    groups: dict[tuple[str, str | Box], list[Box]] = defaultdict(list)
     for box in lines.evidence.page.boxes[1:]:
-        parent = box.parent.kind if box.parent is not None else ("", "")
         if lines.evidence.is_beside(box, _ELSEWHERE):
             continue
-        for name in [*filter(_is_name_part, box.kind[1].split())] or [f"in {parent[0]} {parent[1]}"]:
+        identity = box.element.attr("id") or ""
+        names: list[str | Box] = [*filter(_is_name_part, box.kind[1].split())]
+        if identity and identity[-1].isdigit():
+            names.append(f"#{identity.rstrip(_DIGITS)}")
+        if box.parent is not None:
+            names.append(box.parent)
+        for name in names:
             groups[box.tag, name].append(box)
     likely = []
     for (_, name), boxes in groups.items():
         with_time = sum(timed[box.end] > timed[box.first] for box in boxes)
-        if with_time >= MIN_SHARE * len(boxes) and (len(boxes) >= MIN_POSTS or _is_comment(name)):
+        if with_time >= MIN_SHARE * len(boxes) and (
+            len(boxes) >= MIN_POSTS or (isinstance(name, str) and _is_comment(name))
+        ):
             likely.append((with_time, boxes))
     likely.sort(key=itemgetter(0), reverse=True)
     yield from (boxes for _, boxes in likely[:MAX_GROUPS])
@@ -188,7 +215,6 @@ class _Group:
     """Boxes that are alike, and may be posts.
 
     Attributes:
-        is_named: Whether they are alike by a class.
         count: How many of them have a name, a time and a text.
         words: How many words those have.
     """
@@ -200,7 +226,6 @@ class _Group:
         self._names = [self._author(places) if time else ("", -1) for places, (time, _) in self._parts(self._times)]
         words = [*map(self._words, self._own)]
         self._whole = [at for at, (name, _) in enumerate(self._names) if name and words[at] >= MIN_WORDS_OF_POST]
-        self.is_named = bool(boxes[0].kind[1].strip())
         self.count, self.words = len(self._whole), sum(words[at] for at in self._whole)
 
     def _parts(self, others: list[tuple[str, int]]) -> Iterator[tuple[list[int], tuple[str, int]]]:
@@ -233,9 +258,9 @@ class _Group:
         }
         return self.count >= MIN_SHARE * len(self._boxes) and len(titles) <= MAX_TITLED_SHARE * self.count
 
-    def worth(self) -> tuple[bool, int, int, int]:
+    def worth(self) -> tuple[int, int, int]:
         """Returns by what groups are compared; of several boxes around a single comment the innermost is best."""
-        return self.is_named, self.count, self.words if self.count > 1 else -self.words, self._boxes[0].depth
+        return self.count, self.words if self.count > 1 else -self.words, self._boxes[0].depth
 
     def posts(self, site: Site, language: str) -> Iterator[Post]:
         """Yields the posts."""
@@ -262,7 +287,8 @@ class _Group:
         told |= {place for place in places if blocks[place].tag in _TITLES and place < max(told)}
         words: dict[Box, float] = defaultdict(float)
         for place in places:
-            likely = self._lines.evidence.counts[place] / (1 + math.exp(-scores[place]))
+            is_quoted = place in self._lines.quoted  # it would be a post of its own
+            likely = 0.0 if is_quoted else self._lines.evidence.counts[place] / (1 + math.exp(-scores[place])) ** 2
             for box in _up_to(post, blocks[place].box):
                 words[box] += -math.inf if place in told else likely
         largest = max(words, key=lambda box: (words[box], -box.depth), default=post)
@@ -271,13 +297,17 @@ class _Group:
         elif largest.tag in _PARTS_OF_TEXT and largest.parent is not None:
             largest = largest.parent
         own = [place for place in places if place not in told and largest.first <= place < largest.end]
-        least = max((scores[place] for place in own), default=0.0) - MAX_BELOW_BEST
+        least = min(MIN_SCORE, max((scores[place] for place in own), default=0.0) - MAX_BELOW_BEST)
         return [place for place in own if scores[place] >= least]
 
     def _time(self, places: list[int]) -> tuple[str, int]:
-        """Returns when a post was written, as it says so, and in which block; what is marked as a time comes first."""
-        told = [(not is_marked, place, words) for place in places for words, is_marked in self._lines.times[place]]
-        _, place, words = min(told, key=itemgetter(0, 1), default=(True, -1, ""))
+        """Returns when a post was written, as it says so, and in which block: what is marked or has a clock is sure."""
+        told = [
+            (not is_marked, _clock(words) is None, place, words)
+            for place in places
+            for words, is_marked in self._lines.times[place]
+        ]
+        *_, place, words = min(told, key=itemgetter(0, 1, 2), default=(True, True, -1, ""))
         return words, place
 
     def _author(self, places: list[int]) -> tuple[str, int]:
@@ -285,6 +315,13 @@ class _Group:
         told = [(way, place, name) for place in places for way, name in enumerate(self._lines.names(place)) if name]
         _, place, name = min(told, key=itemgetter(0, 1), default=(0, -1, ""))
         return name, place
+
+
+def _is_quote(box: Box) -> bool:
+    names = box.kind[1].lower().split()
+    if any(name in _QUOTES or name.endswith(("-quote", "_quote")) for name in names):
+        return True
+    return box.tag == "blockquote" and _is_own_text(box.kind[1]) is None  # some forums have each post in one
 
 
 def _up_to(post: Box, box: Box | None) -> Iterator[Box]:
@@ -325,7 +362,7 @@ def _declared_names(block: TextBlock) -> Iterator[str]:
     for begin, end, element in _elements(block):
         if "author" in f"{element.attr('itemprop') or ''} {element.attr('rel') or ''}".split():
             named = element.select_one("[itemprop~=name]")
-            yield block.text[begin:end] if named is None else named.text
+            yield block.text[begin:end] if named is None else named.attr("content") or named.text
 
 
 def _called_names(block: TextBlock) -> Iterator[str]:
