@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 MIN_POSTS = 2  # alike; one that is named for it is a comment, too
 MIN_SHARE = 0.6  # of boxes that are alike, that are posts
 MIN_COVERED = 0.8  # of the words in posts by one reading of a page, in those of another reading with more posts
+MAX_SHARE_OF_ONE = 0.5  # of the words of a page, in a single comment
 MAX_GROUPS = 40  # of boxes that are alike, that are looked at
 MAX_TITLED_SHARE = 0.5  # of posts, that have a linked heading of their own, as entries of a list of other pages have
 MAX_LINE_CHARACTERS = 200  # with a name or a time
@@ -121,10 +122,12 @@ def posts_of(evidence: BlockEvidence, scores: Sequence[float], site: Site, langu
         language: BCP 47 tag of the page; empty if it names none.
     """
     lines = _PostLines(evidence, scores)
-    groups = [group for boxes in _alike(lines) if (group := _Group(lines, boxes)).is_of_posts]
+    groups = [group for boxes, ways in _alike(lines) if (group := _Group(lines, boxes, ways)).is_of_posts]
     most = max((group.words for group in groups if group.count > 1), default=0)
     groups = [group for group in groups if group.words >= MIN_COVERED * most or group.count == 1]
     best = max(groups, key=_Group.worth, default=None)
+    if best is not None and best.count == 1 and best.words > MAX_SHARE_OF_ONE * lines.words:
+        return []
     return [*best.posts(site, language)] if best is not None else []
 
 
@@ -145,7 +148,7 @@ def own_places(
     within = {place for post in posts for place in range(post.box.first, post.box.end)}
     outside = [place for place in likely if place not in within]
     words, words_outside = (sum(evidence.counts[place] for place in places) for places in (likely, outside))
-    if words_outside > (MIN_SHARE_OUTSIDE + SHARE_OUTSIDE_BY_THREAD * thread_share) * words:
+    if len(posts) == 1 or words_outside > (MIN_SHARE_OUTSIDE + SHARE_OUTSIDE_BY_THREAD * thread_share) * words:
         return outside
     own = {place for post in posts for place in ({*likely}.intersection(post.places) or post.places)}
     own.update(place for place in outside if place < posts[0].box.first and scores[place] > MIN_SCORE_BEFORE)
@@ -157,8 +160,14 @@ class _PostLines:
 
     def __init__(self, evidence: BlockEvidence, scores: Sequence[float]) -> None:
         self.evidence, self.blocks, self.scores = evidence, evidence.page.blocks, scores
+        self.words = sum(map(self.words_at, range(len(scores))))
         boxes = evidence.page.boxes
-        self.quoted = {place for box in boxes if _is_quote(box) for place in range(box.first, box.end)}
+        self.quoted: set[int] = set()
+        end = 0
+        for box in boxes:
+            if box.end > end and _is_quote(box):
+                self.quoted.update(range(box.first, box.end))
+                end = box.end
         self.times = [[] if place in self.quoted else _times(block) for place, block in enumerate(self.blocks)]
         self._add_unseen_times(boxes)
         self._names: dict[int, list[str]] = {}
@@ -172,26 +181,33 @@ class _PostLines:
             if box is not None and box.first < box.end:
                 self.times[box.first].append((meta.attr("content") or "", True))
 
+    def words_at(self, place: int) -> int:
+        """Returns how many words of a block are likely to be text."""
+        count = self.evidence.counts[place]
+        is_line = count >= MIN_WORDS_OF_LINE and self.evidence.share_linked(place) < LINKED_SHARE
+        return count if is_line and self.scores[place] > MIN_SCORE_OF_POST else 0
+
     def names(self, place: int) -> list[str]:
         """Returns the name that a block has by each way to say one, the surest first; empty where it has none."""
         if place in self.quoted:
             return []
         if place not in self._names:
             block = self.blocks[place]
-            ways = (_declared_names, _called_names, _linked_names, _signatures, _bold_names)
-            self._names[place] = [next(filter(None, map(_name, way(block))), "") for way in ways]
+            self._names[place] = [next(filter(None, map(_name, way(block))), "") for way in _WAYS]
         return self._names[place]
 
 
-def _alike(lines: _PostLines) -> Iterator[list[Box]]:
-    """Yields boxes that are alike, most of which have a time; those of which most have one first."""
+def _alike(lines: _PostLines) -> Iterator[tuple[list[Box], int]]:
+    """Yields boxes that are alike, most of which have a time, and how many of the ways to say a name count in them.
+
+    Those of which most have a time come first. Where it is only by what they stand in that boxes are alike, a name has
+    to be marked as one.
+    """
     timed = [*accumulate(map(bool, lines.times), initial=0)]
     if not timed[-1]:
         return
     groups: dict[tuple[str, str | Box], list[Box]] = defaultdict(list)
     for box in lines.evidence.page.boxes[1:]:
-        if lines.evidence.is_beside(box, _ELSEWHERE):
-            continue
         identity = box.element.attr("id") or ""
         names: list[str | Box] = [*filter(_is_name_part, box.kind[1].split())]
         if identity and identity[-1].isdigit():
@@ -200,15 +216,15 @@ def _alike(lines: _PostLines) -> Iterator[list[Box]]:
             names.append(box.parent)
         for name in names:
             groups[box.tag, name].append(box)
-    likely = []
+    likely: list[tuple[int, list[Box], int]] = []
     for (_, name), boxes in groups.items():
+        if len(boxes) < MIN_POSTS and not (isinstance(name, str) and _is_comment(name)):
+            continue
         with_time = sum(timed[box.end] > timed[box.first] for box in boxes)
-        if with_time >= MIN_SHARE * len(boxes) and (
-            len(boxes) >= MIN_POSTS or (isinstance(name, str) and _is_comment(name))
-        ):
-            likely.append((with_time, boxes))
+        if with_time >= MIN_SHARE * len(boxes) and not lines.evidence.is_beside(boxes[0], _ELSEWHERE):
+            likely.append((with_time, boxes, len(_WAYS) if isinstance(name, str) else _MARKED_WAYS))
     likely.sort(key=itemgetter(0), reverse=True)
-    yield from (boxes for _, boxes in likely[:MAX_GROUPS])
+    yield from ((boxes, ways) for _, boxes, ways in likely[:MAX_GROUPS])
 
 
 class _Group:
@@ -219,30 +235,34 @@ class _Group:
         words: How many words those have.
     """
 
-    def __init__(self, lines: _PostLines, boxes: list[Box]) -> None:
-        self._lines, self._boxes = lines, boxes
-        self._own = [*self._own_places()]
+    def __init__(self, lines: _PostLines, boxes: list[Box], ways: int) -> None:
+        self._lines, self._boxes, self._ways = lines, boxes, ways
+        self._own = self._own_places()
         self._times = [*map(self._time, self._own)]
         self._names = [self._author(places) if time else ("", -1) for places, (time, _) in self._parts(self._times)]
-        words = [*map(self._words, self._own)]
+        words = [sum(map(lines.words_at, places)) for places in self._own]
         self._whole = [at for at, (name, _) in enumerate(self._names) if name and words[at] >= MIN_WORDS_OF_POST]
         self.count, self.words = len(self._whole), sum(words[at] for at in self._whole)
 
     def _parts(self, others: list[tuple[str, int]]) -> Iterator[tuple[list[int], tuple[str, int]]]:
         return zip(self._own, others, strict=True)
 
-    def _own_places(self) -> Iterator[list[int]]:
-        """Yields the places of the blocks of each box, without those of boxes of the group within it."""
-        for at, box in enumerate(self._boxes):
-            places: list[int] = []
-            start = box.first
-            for inner in self._boxes[at + 1 :]:
-                if inner.first >= box.end:
-                    break
-                if inner.first >= start:
-                    places += range(start, inner.first)
-                    start = inner.end
-            yield [*places, *range(start, box.end)]
+    def _own_places(self) -> list[list[int]]:
+        """Returns the places of the blocks of each box, without those of boxes of the group within it."""
+        boxes = self._boxes
+        own: list[list[int]] = [[] for _ in boxes]
+        opened: list[int] = []
+        following = 0
+        for place in range(boxes[0].first, max(box.end for box in boxes)):
+            while opened and boxes[opened[-1]].end <= place:
+                opened.pop()
+            while following < len(boxes) and boxes[following].first <= place:
+                if boxes[following].end > place:
+                    opened.append(following)
+                following += 1
+            if opened:
+                own[opened[-1]].append(place)
+        return own
 
     @cached_property
     def is_of_posts(self) -> bool:
@@ -271,15 +291,6 @@ class _Group:
             if own and (name or time):
                 published = to_utc(time, site.zone, language=language) if time else None
                 yield Post(box, tuple(own), name or None, str(published) if published else None)
-
-    def _words(self, places: list[int]) -> int:
-        """Returns how many words of a box are likely to be text."""
-        counts, linked, scores = self._lines.evidence.counts, self._lines.evidence.share_linked, self._lines.scores
-        return sum(
-            counts[place]
-            for place in places
-            if counts[place] >= MIN_WORDS_OF_LINE and linked(place) < LINKED_SHARE and scores[place] > MIN_SCORE_OF_POST
-        )
 
     def _text(self, post: Box, places: list[int], told: set[int]) -> list[int]:
         """Returns the places of a post's text: the largest part of it with neither its name nor its time."""
@@ -312,7 +323,12 @@ class _Group:
 
     def _author(self, places: list[int]) -> tuple[str, int]:
         """Returns whose a post is, and in which block that is said."""
-        told = [(way, place, name) for place in places for way, name in enumerate(self._lines.names(place)) if name]
+        told = [
+            (way, place, name)
+            for place in places
+            for way, name in enumerate(self._lines.names(place)[: self._ways])
+            if name
+        ]
         _, place, name = min(told, key=itemgetter(0, 1), default=(0, -1, ""))
         return name, place
 
@@ -402,7 +418,7 @@ def _name(written: str) -> str:
     if len(written) > MAX_LINE_CHARACTERS:
         return ""
     line = text.line(written)
-    signed = _signed(line) if line.lower().startswith("by ") else None
+    signed = _signed(line)
     name = _ends_name(signed["name"] if signed else line)[0].strip(" ,;:-\u2013/@")
     is_name = (
         1 < len(name) <= MAX_NAME_CHARACTERS
@@ -411,3 +427,7 @@ def _name(written: str) -> str:
         and _no_name(name) is None
     )
     return name if is_name else ""
+
+
+_WAYS = (_declared_names, _called_names, _linked_names, _signatures, _bold_names)  # to say a name, the surest first
+_MARKED_WAYS = 3  # of these, that mark it

@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
+import yaml
 from rich.console import Console
 from rich.table import Table
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 TYPES = ("article", "forum", "product", "collection", "listing", "documentation", "service")
 PAGES = Path(__file__).with_name("pages")
+POSTS = Path(__file__).with_name("posts.yaml")  # of some pages of the whole corpus
 _words = re.compile(r"\w+").findall
 
 
@@ -140,6 +142,25 @@ def by_type(outcomes: list[ReadPage]) -> dict[str, float]:
     return {name: fmean(scores[name]) for name in (*TYPES, "all") if name in scores}
 
 
+def posts_f1(outcomes: list[ReadPage]) -> float | None:
+    """Returns the mean F1 of the posts of the threads whose posts are known: their authors, days and first words."""
+    scores = []
+    true_posts = yaml.safe_load(POSTS.read_text(encoding="utf-8"))
+    for outcome in outcomes:
+        if outcome.page.name not in true_posts:
+            continue
+        read = [(one.author, str(one.published)[:10], " ".join(words_of(one.text))) for one in outcome.fields.comments]
+        left, right = [*read], 0
+        for author, day, beginning in true_posts[outcome.page.name]:
+            words = " ".join(words_of(beginning))
+            same = next((one for one in left if one[:2] == (author, day) and words in one[2]), None)
+            if same is not None:
+                left.remove(same)
+                right += 1
+        scores.append(2 * right / (len(read) + len(true_posts[outcome.page.name])))
+    return fmean(scores) if scores else None
+
+
 def rights(outcomes: list[ReadPage]) -> dict[str, tuple[int, int, int]]:
     """Returns for each field how often it is right, wrong, and left out where the truth has it."""
     counts = {name: [0, 0, 0] for name in ("title", "author", "published")}
@@ -186,6 +207,9 @@ def main() -> int:
     results = {name: read_all(options.folder, READERS[name]) for name in options.readers}
     for half in ("seen", "unseen", "all"):
         console.print(table(results, half))
+    for name, outcomes in results.items():
+        if (posts := posts_f1(outcomes)) is not None:
+            console.print(f"{name}: F1 of the posts of threads {posts:.3f}")
     return 0
 
 
