@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from crawler.base.models import Fetched
-    from crawler.extract.readers import CommentRow, Reader, Scalar
+    from crawler.extract.readers import Reader, Scalar
     from crawler.sites import Site
     from crawler.sites.comment_rules import CommentRules
     from crawler.sites.content_rules import Content
@@ -129,19 +129,14 @@ def _by_rules(document: Document, site: Site, content: Content, *, continues: bo
     extra = read_extra(
         reader, {k: rule for k, rule in content.extra.items() if not (continues and rule.first_page_only)}
     )
-    comments: tuple[ReadComment, ...] = ()
-    max_comments = content.comments.max if content.comments else 0
-    if content.comments:
-        skipped = int(content.comments.skip_first and not continues)
-        rows = reader.rows(content.comments.each, max_comments + 1 + skipped)
-        comments = _comments(rows, content.comments, site, skipped)
+    comments, are_cut = _comments(reader, content.comments, site, continues=continues)
     return Fields.of(
         values,
         extra=extra,
         next_page=_next_page(reader.urls(content.next_page, "images") if content.next_page else (), page),
-        comments=comments[:max_comments],
+        comments=comments,
         truncated=(
-            *(("comments",) if len(comments) > max_comments else ()),
+            *(("comments",) if are_cut else ()),
             *(
                 name
                 for name, rule in content.rules.items()
@@ -169,7 +164,9 @@ def joined_fields(page: Fetched, site: Site, *, joined: Joined) -> Fields:
     """
     reader = _reader(Document(page), joined.type)
     values = {name: FIELD_KINDS[name].read(reader, rule, site) for name, rule in joined.field_rules.items()}
-    return Fields.of(values, extra=read_extra(reader, joined.extra))
+    comments, are_cut = _comments(reader, joined.comments, site)
+    truncated = ("comments",) if are_cut else ()
+    return Fields.of(values, extra=read_extra(reader, joined.extra), comments=comments, truncated=truncated)
 
 
 def _joined_urls(reader: Reader, content: Content, page: Fetched, site: Site) -> tuple[str, ...]:
@@ -211,12 +208,22 @@ def read_extra(reader: Reader, rules: Mapping[str, Rule]) -> dict[str, Scalar | 
     return extra
 
 
-def _comments(rows: Sequence[CommentRow], rules: CommentRules, site: Site, skipped: int) -> tuple[ReadComment, ...]:
-    """Reads comments but for the first `skipped` rows; what turns out to have neither text nor author is none."""
+def _comments(
+    reader: Reader, rules: CommentRules | None, site: Site, *, continues: bool = False
+) -> tuple[tuple[ReadComment, ...], bool]:
+    """Reads comments; what turns out to have neither text nor author is none.
+
+    Returns:
+        Those that the rules allow for, and whether there are more.
+    """
+    if rules is None:
+        return (), False
+    skipped = int(rules.skip_first and not continues)
+    rows = reader.rows(rules.each, rules.max + 1 + skipped)
     found: list[ReadComment] = []
     places: dict[int, int] = {}  # of the comments that are kept, by those of their rows
-    for place, (reader, around) in enumerate(rows[skipped:], skipped):
-        values = {name: _COMMENT_KINDS[name].read(reader, rule, site) for name, rule in rules.rules.items()}
+    for place, (row, around) in enumerate(rows[skipped:], skipped):
+        values = {name: _COMMENT_KINDS[name].read(row, rule, site) for name, rule in rules.rules.items()}
         if values.get("text") or values.get("author"):
             places[place] = len(found)
             found.append(
@@ -230,7 +237,7 @@ def _comments(rows: Sequence[CommentRow], rules: CommentRules, site: Site, skipp
                     values.get("parent", ""),
                 )
             )
-    return tuple(found)
+    return tuple(found[: rules.max]), len(found) > rules.max
 
 
 def _cleaned(found: Fields, page: Fetched, site: Site) -> Fields:

@@ -187,7 +187,10 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
         values = {name: getattr(self if self.has(name) else more, name) for name in FIELD_KINDS}
         extra = more.extra | self.extra
         missing = (name for name in self.missing if not more.has(name))
-        return replace(self, **values, extra=extra, missing=tuple(missing))
+        truncated = self.truncated
+        if more.comments and not self.comments:
+            values, truncated = values | {"comments": more.comments}, (*truncated, *more.truncated)
+        return replace(self, **values, extra=extra, missing=tuple(missing), truncated=truncated)
 
     def in_item(self) -> dict[str, Any]:
         """Returns the values as an `Item` has them, by name; images and videos are yet to be fetched."""

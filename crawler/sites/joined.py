@@ -9,7 +9,8 @@ from pydantic import Field, create_model, model_validator
 
 from crawler.base.item import READ_FIELDS
 from crawler.base.yamlfile import Part
-from crawler.sites.page_type import FIELD_LANGUAGES, PageType, check_allowed
+from crawler.sites.comment_rules import CommentRules
+from crawler.sites.page_type import FIELD_LANGUAGES, PageType, check_allowed, check_within
 from crawler.sites.rule import ExtraName, Rule, given, rule_of
 from crawler.sites.url_template import UrlTemplate, check_address
 
@@ -46,14 +47,28 @@ class Joined(_JoinedRules, Part):
         examples=[{"posts": "json:posts"}],
     )
 
+    comments: CommentRules | None = Field(
+        None,
+        description="How the comments in the second answer are read, as `content.comments`; an item has them if its "
+        "page has none.",
+        examples=[{"each": "json:comments[]", "text": "json:body", "author": "json:user"}],
+    )
+
     @model_validator(mode="after")
     def _whole(self) -> Self:
         check_address(self.url, frozenset(self.values))
         rules = [*self.field_rules.values(), *self.extra.values()]
-        if not rules:
+        if not rules and not self.comments:
             raise ValueError("at least one field")
-        for rule in rules:
-            check_allowed(rule.select, FIELD_LANGUAGES[self.type], self.type)
+        selectors = [rule.select for rule in rules]
+        if self.comments:
+            within = [self.comments.each, *(rule.select for rule in self.comments.rules.values())]
+            check_within(self.comments.each, within, "each")
+            if self.type == "text":
+                raise ValueError("no comments beside type: text")
+            selectors += within
+        for selector in selectors:
+            check_allowed(selector, FIELD_LANGUAGES[self.type], self.type)
         return self
 
     @cached_property

@@ -70,6 +70,22 @@ def test_the_first_row_of_the_first_page_may_be_the_text(continues, texts):
     assert "comments" not in found.truncated
 
 
+def test_comments_may_stand_in_a_second_answer():
+    """Those of the page count if it has any."""
+    rules = {"each": "json:comments[]", "text": "json:body", "max": 2}
+    entry = {"url": "{base}/c/{id}", "values": {"id": "css:b"}, "type": "json", "comments": rules}
+    content = {"content": "css:p", "comments": {"each": "css:li", "text": "css:i"}, "joined": [entry]}
+    site = sites.Site.from_definition({"name": "s", "base": "http://127.0.0.1:8800", "content": content})
+    answer = json({"comments": [{"body": text} for text in ("One", "Two", "Three")]})
+    more = extract.joined_fields(answer, site, joined=site.content.joined[0])
+    bare = extract.fields(html("<p>text</p><b>1</b>"), site)
+    assert [comment.text for comment in bare.filled(more).comments] == ["One", "Two"]
+    assert bare.filled(more).truncated == ("comments",)
+    own = extract.fields(html("<p>text</p><b>1</b><li><i>own</i>"), site)
+    assert [comment.text for comment in own.filled(more).comments] == ["own"]
+    assert own.filled(more).truncated == ()
+
+
 def test_the_text_of_a_comment_may_be_the_block_behind_its_row():
     pairs = sites.parse(
         """
