@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from scrapy.settings import Settings
+from waiting import PATIENCE_SECONDS
 
 from crawler.fast.unused import COOKIES, leave_out_unused
 
@@ -45,7 +46,7 @@ def enabled(kind, **values):
 @pytest.mark.process
 def test_a_consumer_loads_no_library_that_it_does_not_use(tmp_path):
     command = [sys.executable, "-c", LOAD, str(tmp_path)]
-    answer = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60)
+    answer = subprocess.run(command, capture_output=True, check=True, text=True, timeout=PATIENCE_SECONDS)
     assert HEAVY.isdisjoint(json.loads(answer.stdout))
 
 
