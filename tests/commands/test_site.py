@@ -178,12 +178,6 @@ def test_a_robots_txt_without_an_answer_keeps_the_page_from_being_asked_for(chec
     assert ("robots-unreachable" in shown["refused"]) != asked
 
 
-def test_a_page_of_results_shows_what_it_is_as_a_content_page(check, origin):
-    shown = json_of(check("demo_forum", f"{origin}/search?q=%E6%B4%AA%E6%B0%B4", "--json"))
-    assert shown["links"]["urls"]
-    assert shown["fails"] == "no-content"
-
-
 def test_a_parser_whose_module_the_settings_refuse_is_an_error(check, tmp_path):
     (tmp_path / "own.yaml").write_text("name: own\nparser: json:loads\n")
     error = error_of(check(tmp_path / "own.yaml"))
@@ -318,15 +312,6 @@ class TestNew:
     def test_what_is_no_word_or_no_number_is_refused(self, new, origin, words, message):
         assert error_of(new(origin, *words)) == message
 
-    def test_its_json_has_the_file_and_what_it_reads(self, new, origin):
-        done = new(f"{origin}/", "洪水", "--delay", "0", "--name", "board", "--json")
-        answer = json.loads(done.stdout)
-        assert "a result, to see how it is read" in done.stderr
-        assert sites.parse(answer["file"], "a file").name == answer["site"]
-        assert len(answer["links"]["urls"]) == 20
-        assert {page["fields"]["title"] for page in answer["pages"]}
-        assert len(answer["asked"]) == done.stderr.count("asking ")
-
 
 class TestFollow:
     @pytest.fixture
@@ -344,11 +329,6 @@ class TestFollow:
         assert 1 <= len(follows["urls"]) <= 2
         assert all(url.startswith(origin) and "/user/" not in url for url in follows["urls"])
         assert follows["urls"][0] in check_board(FOLLOWING, f"{origin}/thread/1001").stdout
-
-    def test_a_page_that_is_no_item_still_leads_on(self, check_board, origin):
-        shown = json_of(check_board(FOLLOWING.replace(".post-body", ".none"), f"{origin}/thread/1001", "--json"))
-        assert shown["fails"] == "no-content"
-        assert shown["follows"]["urls"]
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from crawler.doctor.finding import State
 from crawler.doctor.kafka_brokers import ExaminedKafka, Topic
 from crawler.doctor.mongo_server import judge_replicas, judge_write_concern
 from crawler.doctor.open_files import judge_open_files
-from crawler.doctor.package_name import OURS, judge_package_name
 from crawler.doctor.redis_server import judge_latency
 from crawler.doctor.versions import judge_versions
 from crawler.frontier.keys import Keys
@@ -84,16 +83,6 @@ def test_open_files(soft, hard, requests, state, said):
 def test_versions(scrapys, features, state, said):
     found = judge_versions(scrapys, "8.23.0", features)
     assert (found.state, said in found.text) == (state, True), found
-
-
-def test_another_package_of_the_same_name(tmp_path):
-    ours = str(OURS.parent)
-    assert judge_package_name(["", ours, str(tmp_path / "missing")]).state is State.OK
-    (tmp_path / "crawler").mkdir()
-    assert judge_package_name([ours, str(tmp_path)]).state is State.OK  # a folder without a module in it
-    (tmp_path / "crawler.py").touch()
-    found = judge_package_name([ours, str(tmp_path)])
-    assert (found.state, f"hides another one at {tmp_path}/crawler.py" in found.text) == (State.BETTER, True)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from datetime import UTC, datetime
 from urllib.parse import quote
 
 import orjson
@@ -13,7 +12,6 @@ from commands.conftest import content_seed, plan_file  # noqa: F401 -- a fixture
 from monitor.conftest import text_of
 
 from crawler import plans
-from crawler.frontier.settlement import Settlement
 from crawler.monitor.pages import sites
 from crawler.plans.plan import Plan
 from crawler.plans.submission import submit
@@ -34,17 +32,6 @@ async def test_why_a_page_is_not_done(browser, operator, fail):
     (row,) = orjson.loads(one.get("/seed.json?url=http://board.test/thread/1").text)
     assert (row["state"], row["plans"], row["reason"]) == ("failed", ["flood"], "http-404")
     assert "it was never offered" in one.get("/seed?url=http://other.test/").text
-
-
-async def test_when_a_page_was_finished_is_said_as_exactly_as_it_is_known(browser, operator, claim):
-    await operator.queues["content"].offer([content_seed(1)])
-    (claimed,) = await claim()
-    await operator.queues["content"].settle(0, claimed.claim.partition("#")[0], [Settlement("finish", claimed)], [])
-    one = browser("viewer")
-    (row,) = orjson.loads(one.get("/seed.json?url=http://board.test/thread/1").text)
-    since, until = (datetime.fromisoformat(f"{row[name]}Z") for name in ("since", "until"))
-    assert since <= datetime.now(UTC) <= until
-    assert f"{row['since']} – {row['until']}" in text_of(one.get("/seed?url=http://board.test/thread/1").text)
 
 
 def test_addresses_that_are_none_and_hostile_ones(browser):
