@@ -58,11 +58,7 @@ def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_
 
 
 def print_pairs(pairs: Iterable[tuple[str, str]], *, to: TextIO | None = None) -> None:
-    """Prints names with their values beside them, whose lines are broken between words where a terminal ends.
-
-    Args:
-        to: Where they are printed; None: on stdout.
-    """
+    """Prints names with their values beside them, whose lines are broken between words where a terminal ends."""
     from rich.cells import cell_len
     from rich.text import Text
 

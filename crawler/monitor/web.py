@@ -136,12 +136,7 @@ class WebRequest:
         return self.request.query_params.get(name, otherwise)
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
-        """Returns a page.
-
-        Args:
-            template: The name of a file in `templates/`, without its ending.
-            values: For the template, beside those of all pages.
-        """
+        """Returns a page."""
         text = _templates.get_template(f"{template}.html").render(
             t=self.words,
             languages=LANGUAGES,

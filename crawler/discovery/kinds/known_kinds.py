@@ -61,13 +61,7 @@ async def _sitemap(inquiry: Inquiry, url: str) -> tuple[str, str]:
 
 
 async def _try_kind(inquiry: Inquiry, definition: dict[str, Any], mark: str, notes: Notes) -> SiteProposal | None:
-    """Returns the proposal for a kind that finds something at the site; None, with a note, if it doesn't.
-
-    Args:
-        definition: Its name, kind and base.
-        mark: What tells that the site is of this kind.
-        notes: Stand in the file as well.
-    """
+    """Returns the proposal for a kind that finds something at the site; None, with a note, if it doesn't."""
     remark = f"recognised by {mark}; what it says: scrapy site check, or crawler/sites/kinds/"
     notes = Notes({**notes.at, "kind": [remark]}, [*notes.unknown])
     try:
