@@ -88,17 +88,18 @@ class RenderedReader:
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns the texts of what the rule selects in."""
-        return self._of(rule.select).texts(rule, date=date)
+        return self.of(rule.select).texts(rule, date=date)
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
         """Returns the URLs of what the rule selects in."""
-        return self._of(rule.select).urls(rule, tags)
+        return self.of(rule.select).urls(rule, tags)
 
     def rows(self, each: Selector, max_rows: int) -> list[CommentRow]:
         """Returns the rows of what the selector selects in."""
-        return self._of(each).rows(each, max_rows)
+        return self.of(each).rows(each, max_rows)
 
-    def _of(self, selector: Selector) -> Reader:
+    def of(self, selector: Selector) -> Reader:
+        """Returns the reader of what a selector is about."""
         return self._loaded if selector.language == "json" else self._document
 
 

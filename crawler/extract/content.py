@@ -197,15 +197,25 @@ def _next_page(urls: Sequence[str], page: Fetched) -> str | None:
 
 
 def read_extra(reader: Reader, rules: Mapping[str, Rule]) -> dict[str, Scalar | list[Scalar]]:
-    """Reads the fields that only this site has; those that the page lacks are left out."""
+    """Reads the fields that only this site has; those that the page lacks are left out.
+
+    Objects of JSON are its text.
+    """
     extra: dict[str, Scalar | list[Scalar]] = {}
     for name, rule in rules.items():
         form = text.verbatim if rule.keep_whitespace else shape.clean
-        found = reader.texts(rule)
+        found = _values(reader, rule)
         values = [value for value in (form(one) if isinstance(one, str) else one for one in found) if value != ""]
         if values:
             extra[name] = values if rule.all else values[0]
     return extra
+
+
+def _values(reader: Reader, rule: Rule) -> list[Scalar]:
+    """Returns what a rule finds, objects of JSON as well."""
+    if isinstance(reader, RenderedReader):
+        reader = reader.of(rule.select)
+    return reader.values(rule) if isinstance(reader, JsonReader) else reader.texts(rule)
 
 
 def _comments(

@@ -6,6 +6,7 @@ import math
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import orjson
 import turbohtml
 
 from crawler.base import reasons, text
@@ -176,6 +177,14 @@ class JsonReader:
         html_text = HtmlText(marked=True)
         return cut([_text_of(html_text, tree, _removed(tree, rule), rule) for tree in _fragments(found)], rule)
 
+    def values(self, rule: Rule) -> list[Scalar]:
+        """Returns what `texts` does, with objects and lists among it as JSON text."""
+        if rule.html:
+            return self.texts(rule)
+        found = self._select(rule, _NAMES)
+        values = found[:MAX_VALUES] if isinstance(found, list) else [found]
+        return cut(scalars([_as_json(value) if isinstance(value, dict | list) else value for value in values]), rule)
+
     def rows(self, each: Selector, max_rows: int) -> list[CommentRow]:
         """Returns a reader for each value that a selector finds."""
         found = each.search(self._value)
@@ -277,6 +286,14 @@ def scalars(found: Any, *, max_values: int | None = MAX_VALUES) -> list[Scalar]:
         for value in values
         if isinstance(value, str | int | float)
     ]
+
+
+def _as_json(value: Any) -> str | None:
+    """Returns a value as JSON text; None for one with more levels than can be written."""
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        return None
 
 
 def address(match: Any) -> str:

@@ -70,7 +70,7 @@ class Content(_FieldRules, _Typed, Part):
         {},
         max_length=50,
         description="Rules of fields that only this site has, by their names (small letters, digits and _). They stand "
-        "under `extra` in the item.",
+        "under `extra` in the item; an object of JSON as its text.",
         examples=[{"views": "css:.views", "tags": {"select": "css:.tag", "all": True}}],
     )
     comments: CommentRules | None = Field(

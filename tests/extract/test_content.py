@@ -44,7 +44,7 @@ def test_fields_of_a_json_answer():
         title="Flood in Wulong",
         content="One\nTwo",
         images=(f"{BASE}/a.png",),
-        extra={"likes": 7, "tags": ["a", 3]},
+        extra={"likes": 7, "tags": ["a", '{"no":1}', 3]},
     )
 
 
