@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from crawler.base import text
@@ -133,6 +134,6 @@ def _line_of(row: list[TextBlock]) -> str:
     if len(row) > 1:
         return "\t".join(text.line(block.text) for block in row)
     cells = sorted((begin, end) for begin, end, element in row[0].inline if element.tag in _CELLS)
-    if len(cells) > 1:
+    if len(cells) > 1 and all(end <= begin for (_, end), (begin, _) in pairwise(cells)):  # not tables within tables
         return "\t".join(text.line(row[0].text[begin:end]) for begin, end in cells)
     return text.verbatim(row[0].text) if row[0].tag == "pre" else text.paragraphs(row[0].text)

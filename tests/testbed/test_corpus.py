@@ -8,7 +8,7 @@ FLOORS = {
     "article": 0.96,
     "forum": 0.94,
     "product": 0.84,
-    "collection": 0.87,
+    "collection": 0.85,
     "listing": 0.81,
     "documentation": 0.98,
     "service": 0.91,
