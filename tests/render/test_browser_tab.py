@@ -58,8 +58,9 @@ WORKER = "let seen = 0; onconnect = (event) => { event.ports[0].postMessage(seen
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def own():
-    """A renderer with a browser of its own."""
+async def own(monkeypatch):
+    """A renderer with a browser of its own, whose tabs have the time that a busy machine takes to empty them."""
+    monkeypatch.setattr(browser_tab, "EMPTY_SECONDS", PATIENCE_SECONDS)
     own = Renderer("", LIMITS)
     yield own
     await own.close()
@@ -136,7 +137,8 @@ async def test_a_route_is_loaded_anew_in_a_tab_that_had_another_one(own, site):
     ],
     ids=["another origin's document", "a page that won't go"],
 )
-async def test_what_may_have_left_something_is_closed(own, site, body):
+async def test_what_may_have_left_something_is_closed(own, site, monkeypatch, body):
+    monkeypatch.setattr(browser_tab, "EMPTY_SECONDS", 2.0)
     site.add("https://other.example/frame", "frame")
     site.add(PAGE, f"<p>text</p>{body}<script>document.body.className = 'done'</script>")
     site.add(OTHER, "<p>text</p>")
