@@ -34,7 +34,7 @@ _BY = (
     r"|\u4f5c\u8005|\u6587|\u64b0\u6587|\u8a18\u8005)"
 )
 _SIGNED = (
-    r"(?:(?:written|posted|published|submitted|started|created|reported|story|words|reviewed|article|geschrieben|"
+    r"(?:(?:written|authored|updated|posted|published|submitted|started|created|reported|story|words|reviewed|article|geschrieben|"
     r"ver\u00f6ffentlicht|verfasst|publi\u00e9|\u00e9crit|escrito|publicado|scritto|geschreven)\s+)?"
 )
 _signed = re.compile(
@@ -50,7 +50,9 @@ _NO_NAMES = frozenset(
     """admin administrator by author autor auteur human editor editors editorial staff team wordpressadmin wpadmin user
     guest anonymous unknown root webmaster support redaktion theteam newsdesk byline writer contributor superuser
     unknownauthor guestauthor adminlogin login logout register follow subscribe share reply view edit contact default
-    undefined null none website siteadmin content marketing""".split()
+    undefined null none website siteadmin content marketing writtenby authoredby postedby updatedby topicauthor link
+    spotlight january february march april june july august september october november december mon tue wed thu fri
+    sat sun""".split()
 )
 _no_name = re.compile(
     r"""https?:|www\.|@|\d{3}|[<>{}|\u00bb\u00a9]|\.(?:com|org|net|de|io)\b|^(?:log|sign)[\s-]?(?:in|out|up)\b

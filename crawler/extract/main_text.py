@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 BESIDE_SHARE = 0.3  # of the scores of the blocks before and behind, in that of a block: texts have few gaps
 SHARPNESS = 0.8  # of the scores, which are surer of themselves than they are right
-MIN_EXPECTED_F1 = 0.3  # below it nothing that was taken of 783 pages was their text; a menu alone has less
+# Below these, next to nothing that was taken of 783 pages was their text: the best F1 to expect, and the highest odds.
+MIN_EXPECTED_F1, MIN_ODDS = 0.3, 0.33
 MIN_WORDS_REPEATED = 4  # of a block that is left out where it stands for a second time
 MAX_WORDS_LABEL = 2
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -52,7 +53,9 @@ def likely_places(evidence: BlockEvidence, scores: Sequence[float]) -> list[int]
         f1 = 2 * right / (size + expected) if size else 0.0
         if f1 > best:
             best, best_size = f1, number
-    return sorted(order[: int(best_size)]) if best >= MIN_EXPECTED_F1 else []
+    places = sorted(order[: int(best_size)])
+    is_menu = all("<nav>" in evidence.page.blocks[place].box.path for place in places)
+    return [] if best < MIN_EXPECTED_F1 or max(odds) < MIN_ODDS or is_menu else places
 
 
 def tidied(evidence: BlockEvidence, places: list[int], title: str) -> list[int]:

@@ -9,6 +9,7 @@ import pytest
 from extract.pages import BASE, html
 
 from crawler import extract, sites
+from crawler.base.errors import ExtractError
 
 WEB = sites.load("web")
 APPLICATIONS = Path(__file__).parent / "applications"
@@ -206,7 +207,10 @@ def test_a_name_in_two_parts_is_one():
     assert read(ld(f'{{"@type": "Article", "headline": "Flood in Wulong", "author": {person}}}')).author == "Si Li"
 
 
-@pytest.mark.parametrize("name", ["Autor", "human", "wordpressadmin", "(c) Getty Images", "Riverside", "a.example.com"])
+@pytest.mark.parametrize(
+    "name",
+    ["Autor", "human", "September", "Written By", "wordpressadmin", "(c) Getty Images", "Riverside", "a.example.com"],
+)
 def test_what_is_no_name_is_no_author(name):
     assert read(META("og:site_name", "Riverside") + f"<meta name=author content='{name}'>").author is None
 
@@ -239,10 +243,63 @@ def test_a_title_that_every_page_of_a_site_declares_is_not_sure():
     assert read(head, main=f"<h1>Flood in Wulong</h1>{STORY}").title == "Flood in Wulong"
 
 
-def test_images_that_are_loaded_late_are_found():
-    image = "<p>{}<img src=data:image/gif;base64,R0 {}></p>"
-    images = image.format("A bridge.", "data-src=/a.png") + image.format("A road.", "srcset='/b.png 1x, /c.png 2x'")
-    assert read(main=f"<h1>Flood in Wulong</h1>{STORY}{images}").images == (f"{BASE}/a.png", f"{BASE}/c.png")
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "src=data:image/gif;base64,R0 data-src=/a.png",
+        "src=/placeholder.png data-lazy-src=/a.png",
+        "srcset='/b.png 1x, /a.png 2x'",
+        "srcset='/w=8,h=4/b.png 800w, /a.png 1280w,/c.png 320w'",
+        "srcset='/a.png, /b.png'",
+        "data-srcset='/a.png 1200w, /b.png 320w'",
+    ],
+)
+def test_an_image_is_the_largest_that_it_stands_for(attributes):
+    found = read(main=f"<h1>Flood in Wulong</h1>{STORY}<p>A bridge.<img {attributes}></p>")
+    assert found.images == (f"{BASE}/a.png",)
+    board = sites.parse("name: b\ncontent: {content: css:p, images: css:img}", "b.yaml")
+    assert extract.fields(html(f"<p>text<img {attributes}>"), board).images == (f"{BASE}/a.png",)
+
+
+@pytest.mark.parametrize(("tag", "words"), [("nav", "About the town of"), ("div", "Page")])
+def test_a_menu_alone_is_no_text(tag, words):
+    menu = "".join(f"<li><a href=/{n}>{words} {n}</a>" for n in range(30))
+    with pytest.raises(ExtractError) as caught:
+        extract.fields(html(f"<title>Riverside</title><{tag}><ul>{menu}</ul></{tag}><footer>Imprint</footer>"), WEB)
+    assert caught.value.reason == "no-content"
+
+
+def test_what_a_page_says_of_itself_is_no_part_of_its_text():
+    line = "<p class=line>By <a rel=author href=/li>Li Si</a> | 3 November 2026</p>"
+    unseen = "<p class=sr-only>Skip to it</p><div class=ad>Umbrellas, half price today</div>"
+    found = read(main=f"<article><h1>Flood in Wulong</h1>{line}{unseen}{STORY}<h2>Comments</h2></article>")
+    assert found.content.split("\n")[0].startswith("The flood took bridge number 0")
+    assert found.content.split("\n")[-1].startswith("The flood took bridge number 8")
+    assert (found.author, found.published) == ("Li Si", "2026-11-03T00:00:00Z")
+
+
+def test_a_time_is_of_the_page_only_where_its_property_says_so():
+    offer = "<p><b itemprop=validThrough content=2025-01-01>until then</b></p>"
+    assert read(main=f"<h1>Flood in Wulong</h1>{offer}{STORY}").published is None
+
+
+def test_a_name_beside_a_place_is_the_name_alone():
+    person = "<div itemprop=author><b itemprop=name>Jane Doe</b>, Berlin, Germany</div>"
+    assert read(main=f"<h1>Flood in Wulong</h1>{person}{STORY}").author == "Jane Doe"
+
+
+def test_a_title_that_no_page_has_is_none():
+    assert extract.fields(html(f"<title>404</title><main>{STORY}</main>"), WEB).title == ""
+
+
+def test_a_text_that_is_only_declared_has_its_paragraphs_in_markdown_too():
+    body = "\\n".join(f"The flood took the bridge * number {n} at Wulong." for n in range(20))
+    head = ld(f'{{{ARTICLE}, "articleBody": "{body}"}}')
+    found = extract.fields(
+        html(SHELL.format(head, "", "<h1>Flood in Wulong</h1><p>Sign in.</p>", "")), WEB, markdown=True
+    )
+    assert len(found.content.split("\n")) == 20
+    assert found.markdown.count("bridge \\* number") == 20
 
 
 def test_what_waits_for_scripts_is_read_where_little_else_is():
