@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.base import text
 from crawler.extract.declared import folded
-from crawler.extract.evidence import ends_sentence
+from crawler.extract.evidence import LINKED_SHARE, ends_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,10 @@ def likely_places(evidence: BlockEvidence, scores: Sequence[float]) -> list[int]
         if f1 > best:
             best, best_size = f1, number
     places = sorted(order[: int(best_size)])
-    is_menu = all("<nav>" in evidence.page.blocks[place].box.path for place in places)
+    is_menu = all(
+        "<nav>" in evidence.page.blocks[place].box.path and evidence.share_linked(place) >= LINKED_SHARE
+        for place in places
+    )
     return [] if best < MIN_EXPECTED_F1 or max(odds) < MIN_ODDS or is_menu else places
 
 
