@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 MIN_POSTS = 2  # alike; one that is named for it is a comment, too
 MIN_SHARE = 0.6  # of boxes that are alike, that are posts
 MIN_COVERED = 0.8  # of the words in posts by one reading of a page, in those of another reading with more posts
-MAX_SHARE_OF_ONE = 0.5  # of the words of a page, in a single comment
 MAX_GROUPS = 40  # of boxes that are alike, that are looked at
 MAX_TITLED_SHARE = 0.5  # of posts, that have a linked heading of their own, as entries of a list of other pages have
 MAX_LINE_CHARACTERS = 200  # with a name or a time
@@ -126,9 +125,10 @@ def posts_of(evidence: BlockEvidence, scores: Sequence[float], site: Site, langu
     most = max((group.words for group in groups if group.count > 1), default=0)
     groups = [group for group in groups if group.words >= MIN_COVERED * most or group.count == 1]
     best = max(groups, key=_Group.worth, default=None)
-    if best is not None and best.count == 1 and best.words > MAX_SHARE_OF_ONE * lines.words:
-        return []
-    return [*best.posts(site, language)] if best is not None else []
+    posts = [*best.posts(site, language)] if best is not None else []
+    if len(posts) == 1 and any(scores[place] > 0 for place in posts[0].places):
+        return []  # it is the page's own text
+    return posts
 
 
 def own_places(
@@ -160,7 +160,6 @@ class _PostLines:
 
     def __init__(self, evidence: BlockEvidence, scores: Sequence[float]) -> None:
         self.evidence, self.blocks, self.scores = evidence, evidence.page.blocks, scores
-        self.words = sum(map(self.words_at, range(len(scores))))
         boxes = evidence.page.boxes
         self.quoted: set[int] = set()
         end = 0
