@@ -45,7 +45,7 @@ MAX_LINES_BELOW = 8  # the text, likewise
 MAX_WORDS_BEHIND = 60  # likewise
 MAX_BYLINE_CHARACTERS = 200
 _COUNTER_PIXELS = frozenset({"0", "1"})  # wide or high, as what only counts visits is
-_LISTS = frozenset({"listing", "collection"})  # types of pages whose entries are no posts
+_LISTS = frozenset({"listing", "collection"})  # types of pages whose entries are posts only where they are named so
 _OWN = frozenset({"<article>", "<main>"})  # boxes whose last lines may say whose they are
 
 
@@ -71,11 +71,12 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     title = read_title(evidence, declared, whole, url)
     page_type = weights().types[shares.index(max(shares))]
     scores = weights().scores(evidence, shares)
-    posts = posts_of(evidence, scores, site, _language(document)) if page_type not in _LISTS else []
+    posts = posts_of(evidence, scores, site, _language(document))
+    if page_type in _LISTS:
+        posts = [post for post in posts if post.is_comment]
     likely = likely_places(evidence, scores)
-    places = tidied(
-        evidence, own_places(evidence, scores, likely, posts, shares[weights().types.index("forum")]), title.words
-    )
+    thread_share = max(shares) if page_type == "forum" else 0.0
+    places = tidied(evidence, own_places(evidence, scores, likely, posts, thread_share), title.words)
     lines = _lines_around(page, evidence, title.place, places)
     properties, change = properties_of(lines), last_change(evidence, places)
     refused = (title.words, *site_names_of(declared, url))

@@ -110,6 +110,11 @@ class Post:
     author: str | None
     published: str | None
 
+    @property
+    def is_comment(self) -> bool:
+        """Whether the page's own names call it a comment."""
+        return _is_comment(self.box.kind[1]) is not None
+
 
 def posts_of(evidence: BlockEvidence, scores: Sequence[float], site: Site, language: str) -> list[Post]:
     """Returns the posts of a page, in its order; none where its shape doesn't show any.
@@ -141,7 +146,8 @@ def own_places(
         scores: The logarithm of the odds of each block to be text.
         likely: The places of those that are likely to be text.
         posts: Of the page.
-        thread_share: How likely it is to be a thread. The more so, the more of its text may stand before its posts.
+        thread_share: How likely it is to be a thread, 0 where anything else is likelier. The more so, the more of its
+            text may stand before its posts.
     """
     if not posts:
         return likely

@@ -278,6 +278,14 @@ def test_what_a_page_says_of_itself_is_no_part_of_its_text():
     assert (found.author, found.published) == ("Li Si", "2026-11-03T00:00:00Z")
 
 
+@pytest.mark.parametrize("layout", ["<table><tr><td>{}", "<table><tr><td><table><tr><td>{}", "<table><tr><td>{}<td>x"])
+def test_a_page_laid_out_by_tables_has_its_text_once(layout):
+    lines = "<br>".join(
+        f"The flood took bridge number {n} at Wulong and the road behind it, people say." for n in range(9)
+    )
+    assert read(main=layout.format(lines)).content.count("bridge number 3") == 1
+
+
 def test_a_time_is_of_the_page_only_where_its_property_says_so():
     offer = "<p><b itemprop=validThrough content=2025-01-01>until then</b></p>"
     assert read(main=f"<h1>Flood in Wulong</h1>{offer}{STORY}").published is None

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from commands.conftest import content_seed
 from monitor.conftest import text_of
-from monitor.test_seed import add
+from monitor.test_overview import add
 
 from crawler import sites
 from crawler.base.models import Seed

@@ -15,6 +15,8 @@ from samples import Stats
 from waiting import PATIENCE_SECONDS
 
 from crawler.base.events import Events
+from crawler.frontier.frontier_config import FrontierConfig
+from crawler.frontier.queue import queues_of
 from crawler.plans.registry import PlanRecord, Registry
 from crawler.servers.redis import redis_async
 from crawler.servers.redis_full import RedisFull
@@ -247,7 +249,7 @@ async def test_nothing_is_lost_wherever_a_reader_is_killed(frontier, build, monk
 
 def queues_over(frontier, redis):
     """Returns the frontier's queues over another client."""
-    return {name: type(queue)(redis, frontier.keys, name) for name, queue in frontier.queues.items()}
+    return queues_of(FrontierConfig(frontier.keys, frontier.partitions), redis)
 
 
 async def until_free(frontier):
