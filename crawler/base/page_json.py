@@ -16,8 +16,9 @@ import re2
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
-# A string, a number, or as its group an integer with more digits than a number of 64 bits has.
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|(-?[1-9][0-9]{19,})(?![0-9.eE])|-?[0-9][0-9.eE+-]*', re.DOTALL)
+# A string, to the text's end where none closes it, a number, or as its group an integer with more digits than a number
+# of 64 bits has. Something matches at each quote, so that no text takes time by the square of its length.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|(-?[1-9][0-9]{19,})(?![0-9.eE])|-?[0-9][0-9.eE+-]*', re.DOTALL)
 _has_long_integer = re2.compile(rb"[:,\[]\s*-?[1-9][0-9]{19,}\s*[,\]}]").search
 _REPLACEMENT = rb"\ufffd"
 

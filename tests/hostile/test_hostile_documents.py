@@ -120,8 +120,12 @@ DEEP = 1_000
 JSON_CASES = {
     "100,000 nested lists": ("[" * 100_000, "not-json"),
     "1,000 nested lists beside": (f'{{"html": "text", "deep": {"[" * DEEP}{"]" * DEEP}}}', "text"),
-    "number of 5,000,000 digits": (f'{{"html": "text", "n": {"1" * 5 * MEGA}}}', "not-json"),
-    "number of 30 digits": ('{"html": "text", "n": 123456789012345678901234567890}', {"n": 1.2345678901234568e29}),
+    "number of 5,000,000 digits": (f'{{"html": "text", "n": {"1" * 5 * MEGA}}}', "text"),
+    "long number before an open string": (f'[{"1" * 20}, "' + '\\"' * 2 * MEGA, "not-json"),
+    "number of 30 digits": (
+        '{"html": "text", "n": 123456789012345678901234567890}',
+        {"n": "123456789012345678901234567890"},
+    ),
     "number beyond 63 bits": ('{"html": "text", "n": 18446744073709551615}', {"n": "18446744073709551615"}),
     "1e999": ('{"html": "text", "n": 1e999}', "not-json"),
     "the same key twice": ('{"html": "one", "html": "two"}', "two"),
