@@ -12,6 +12,10 @@ import asyncio
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -25,10 +29,12 @@ def main() -> int:
     for number in STOP_SIGNALS:
         signal.signal(number, _stop)
     try:
-        return _run(keep=options.keep, as_json=options.json)
+        status = _run(keep=options.keep, as_json=options.json)
     except SystemExit as stopped:
+        status = int(stopped.code or 0)
+    if status > 1:
         print("stopped: nothing of it is left running", file=sys.stderr)
-        return int(stopped.code or 0)
+    return status
 
 
 def _run(*, keep: bool, as_json: bool) -> int:
@@ -45,10 +51,19 @@ def _run(*, keep: bool, as_json: bool) -> int:
     logs.install(named)  # keeps the passwords in these addresses out of logs
     try:
         with Screen(Console(stderr=as_json, highlight=False, emoji=False)) as screen:
-            asyncio.run(demo(named, screen, keep=keep, as_json=as_json))
+            stopped_by = asyncio.run(_until_stopped(demo(named, screen, keep=keep, as_json=as_json)))
     except (HeadroomError, OSError, *SERVER_ERRORS) as error:
         print_error(error, named)
         return 1
+    return stopped_by
+
+
+async def _until_stopped(demo: Coroutine[Any, Any, None]) -> int:
+    """Runs a demo and returns its exit status; where a signal ends it, since asyncio would log an exit of a task."""
+    try:
+        await demo
+    except SystemExit as stopped:
+        return int(stopped.code or 0)
     return 0
 
 

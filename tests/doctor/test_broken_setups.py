@@ -235,6 +235,7 @@ def start_seconds():
 
 
 @pytest.mark.faults
+@pytest.mark.alone
 def test_12_servers_that_are_silent_cost_15_seconds_at_the_longest(tmp_path):
     """A frozen Redis, and listeners that never answer in the place of Kafka and MongoDB."""
     with contextlib.ExitStack() as stack:

@@ -61,7 +61,7 @@ def test_a_node_is_killed_and_a_site_goes_away(crawl, browser, tmp_path, row):
         lost = crawl.worker(under=ELSEWHERE)
         until(lambda: "node-b" in read(browser, "/nodes"), "both nodes")
         until(lambda: len(rows(browser, "/hosts.json")) >= len(gone.ports), "the first hosts", 120)
-        assert "Wrong now Nothing." in read(browser)
+        until(lambda: "Wrong now Nothing." in read(browser), "nothing wrong")  # a busy machine may hold renewals up
         lost.kill()
         gone.stop()
         until(lambda: "Gone: node-b. No worker of it has a session" in read(browser), "the node to be named")
