@@ -51,7 +51,7 @@ class Joined(_JoinedRules, Part):
         None,
         description="How the comments in the second answer are read, as `content.comments`; an item has them if its "
         "page has none.",
-        examples=[{"each": "json:comments[]", "text": "json:body", "author": "json:user"}],
+        examples=[{"each": "css:.answer", "text": "css:p", "author": "css:.user"}],
     )
 
     @model_validator(mode="after")

@@ -59,7 +59,7 @@ def test_pages_link_to_the_next_one_lists_lead_on_and_values_are_cut(serve, craw
     threads = [f"/thread/{number}" for number in (1, 2, 3)]
     assert asked == Counter(
         [
-            "/robots.txt",
+            *2 * ["/robots.txt"],  # for the submission and for the crawl
             *(f"/find?q=flood{at}" for at in ("", "&at=2", "&at=3")),
             "/find?q=nothing",
             *(f"/list/{number}" for number in (1, 2, 3)),
@@ -219,7 +219,7 @@ def test_a_list_is_searched_for_each_combination_and_its_rows_say_what_pages_do_
     assert {one.path: one for one in host.asked}.keys() == {"/robots.txt", "/list?page=1", "/list?page=2"} | {
         f"/{number}{at}" for number in (1, 2) for at in (1, 2)
     }
-    assert len(host.asked) == 7
+    assert len(host.asked) == 8  # robots.txt by the submission, too
     found = {one["url"].rpartition("/")[2]: (one["author"], one["extra"], one["keywords"]) for one in crawl.items()}
     assert found == {
         "11": ("Ann", {"views": 1}, ["flood"]),

@@ -73,7 +73,7 @@ async def test_whatever_is_wrong_is_said(right):
 def test_the_forums_truth_follows_the_plan(tmp_path):
     found = [content.thread(number) for number in forum_threads(PLAN)]
     assert {thread.board for thread in found} == {"html", "ajax"}
-    assert {thread.kind for thread in found if thread.kind.item == "none"} == {kinds.AWAY}
+    assert {thread.kind for thread in found if thread.kind.item == "none"} == {kinds.AWAY, kinds.MOVED}
     file = tmp_path / "autumn.yaml"
     file.write_text(PLAN_FILE.read_text("utf-8").replace("  - demo_forum\n", "") + "since: 2026-10-01\n", "utf-8")
     recent = [content.thread(number) for number in forum_threads(plans.load(str(file), max_seeds=10_000))]
