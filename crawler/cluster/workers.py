@@ -80,12 +80,13 @@ def load_report(raw: bytes) -> dict[str, Any]:
 def _describe(
     owner: str, report: dict[str, Any], session_ms: float | None, now_ms: int, session_length_s: float
 ) -> dict[str, Any]:
+    length_s = reported(report, "session_length_s") or session_length_s  # older workers don't say theirs
     reported_s = _number(report.get("time"))
     age_s = None if reported_s is None else max(0.0, round(now_ms / 1000 - reported_s, 1))
     session_s = None if session_ms is None else round(session_ms / 1000, 1)
     if session_s is None or session_s < 0:
         state = "lapsed"
-    elif age_s is not None and age_s > reported(report, "next_s") + session_length_s:
+    elif age_s is not None and age_s > reported(report, "next_s") + length_s:
         state = "silent"
     else:
         state = "redis-full" if report.get("redis_full") is True else "alive"
@@ -101,7 +102,7 @@ def _describe(
         **{name: _text(report.get(name)) for name in ("why_no_claims", "why_no_browser")},
         "age_s": age_s,
         "session_s": session_s,
-        "is_overdue": session_s is not None and 0 <= session_s < session_length_s * LEFT_OF_OVERDUE,
+        "is_overdue": session_s is not None and 0 <= session_s < length_s * LEFT_OF_OVERDUE,
         "state": state,
     }
 

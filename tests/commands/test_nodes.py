@@ -104,10 +104,16 @@ async def test_a_worker_whose_seeds_others_have_is_told_by_its_last_report(scrap
 
 
 async def test_a_worker_that_was_killed_is_overdue_before_its_session_lapses(scrapy, operator):
+    """Of a session that is as long as this node's SESSION_SECONDS say, or as its worker's own do."""
     for owner, session_s in (("a-node:10:1:x", 900.0), ("a-node:11:1:x", 250.0)):
         await add_worker(operator, owner, session_s=session_s)
+    await add_worker(operator, "a-node:12:1:x", session_s=250.0, session_length_s=300.0)
     workers = json_of(scrapy("nodes", "--json", settings={"SESSION_SECONDS": 900}))["workers"]
-    assert [(worker["state"], worker["is_overdue"]) for worker in workers] == [("alive", False), ("alive", True)]
+    assert [(worker["state"], worker["is_overdue"]) for worker in workers] == [
+        ("alive", False),
+        ("alive", True),
+        ("alive", False),
+    ]
 
 
 async def test_a_worker_that_has_just_begun_says_so(scrapy, operator):

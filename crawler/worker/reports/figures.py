@@ -101,7 +101,8 @@ class Figures:
         node = owner_node(owner)
         is_idle = self.latest.get("carrying") == 0  # the first figures don't say: the next come soon
         interval_s = self._interval_s + (IDLE_SECONDS if is_idle else 0)
-        record = orjson.dumps({**self.latest, "time": now_s, "next_s": interval_s})
+        of_session = {"time": now_s, "next_s": interval_s, "session_length_s": self._session_s}
+        record = orjson.dumps(self.latest | of_session)
         with redis.pipeline(transaction=False) as pipeline:
             even_when_full(pipeline, self._keys.node(node), "HSET", owner, record)
             pipeline.expire(self._keys.node(node), self.kept_s + LAPSED_SHOWN_SECONDS)

@@ -14,6 +14,7 @@ from crawler.worker.reports.figures import IDLE_SECONDS, Figures
 
 SESSION_SECONDS = 15.0
 NOW_S = 1_800_000_000
+LENGTH = {"session_length_s": SESSION_SECONDS}
 IDLE = {"frontier": "content", "carrying": 0, "room": 5, "sinks_down": [], "redis_full": False, "cpu_percent": 1.0}
 
 
@@ -56,7 +57,7 @@ def written(redis, keys):
 
 def test_figures_are_dated_by_redis(redis, keys, write):
     assert write("node:1:2:a", IDLE, NOW_S) == 1
-    assert written(redis, keys) == {"node:1:2:a": {**IDLE, "time": NOW_S, "next_s": IDLE_SECONDS + 3.0}}
+    assert written(redis, keys) == {"node:1:2:a": IDLE | {"time": NOW_S, "next_s": IDLE_SECONDS + 3.0} | LENGTH}
     write("node:1:2:a", {**IDLE, "carrying": 1}, NOW_S + 1)
     assert written(redis, keys)["node:1:2:a"]["next_s"] == 3.0
 
@@ -139,7 +140,7 @@ def test_a_change_is_written_at_once(redis, keys, write, change):
     write("node:1:2:a", IDLE, NOW_S)
     write("node:1:2:a", {**IDLE, **change}, NOW_S + 3)
     found = written(redis, keys)["node:1:2:a"]
-    assert found == {**IDLE, **change, "time": NOW_S + 3, "next_s": found["next_s"]}
+    assert found == {**IDLE, **change, "time": NOW_S + 3, "next_s": found["next_s"]} | LENGTH
 
 
 def test_a_worker_that_leaves_removes_its_figures(redis, keys, write):
