@@ -14,9 +14,8 @@ ROOT = Path(__file__).parent.parent
 def test_a_part_takes_no_longer_than_it_may(part):
     """Who adds tests makes others cheaper, or says here why there is more to check; `make times` records."""
     times = recorded()
-    assert times[part] or not any(times.values()), f"{part} was recorded without a time"
     took = sum(times[part].values())
-    assert took <= BUDGET_SECONDS[part], f"{part}: {took:.0f} s"
+    assert 0 < took <= BUDGET_SECONDS[part], f"{part}: {took:.0f} s"
 
 
 def test_times_are_of_files_that_exist():
