@@ -51,7 +51,7 @@ def test_redis_is_lost_with_its_disk_and_restored_from_an_older_backup(rig_of_it
     begin = rig.origin.size()
     rig.submit([{"use": "demo_forum", "name": "demo_forum", "base": forum.url}], ["洪水"], name="flood", pages=PAGES)
     rig.offer(rig.origin.urls(600, "slow"), site="paced")
-    workers = [rig.worker() for _ in range(2)]
+    workers = rig.joined(2)
     until(lambda: rig.ended() >= 50, "pages")
     reader.follow("Every hour")
 

@@ -72,7 +72,7 @@ def test_one_primary_of_three_is_away(cluster_rig, cluster, row, key, fault, tak
     node = cluster.node_of(getattr(rig.keys, key))
     others = rig.counts(away=node)["offered"]
     assert 0 < others < PAGES
-    workers = [rig.worker() for _ in range(2)]
+    workers = rig.joined(2)
     until(lambda: rig.ended() >= PAGES // 20, "pages")
     log, taken = rig.origin.size(), time.monotonic()
     take_away(node)
@@ -95,7 +95,7 @@ def test_a_cluster_is_lost_with_its_disks_and_restored_from_older_backups(cluste
     rig = cluster_rig
     rig.offer(rig.origin.urls(PAGES, "slow"), site="paced")
     begin = rig.origin.size()
-    workers = [rig.worker() for _ in range(2)]
+    workers = rig.joined(2)
     for number, node in enumerate(cluster.nodes, 1):
         until(lambda number=number: rig.ended() >= number * PAGES // 8, "pages")
         node.call("BGSAVE")

@@ -24,7 +24,7 @@ def test_redis_is_killed_and_restarted(files_rig, row):
     """No worker exits; each goes on within seconds, with what it held, though Redis was away for sessions."""
     rig = files_rig
     rig.offer(rig.origin.urls(400 * len(AWAY_SECONDS), "slow"), site="paced")
-    workers = [rig.worker(SESSION_SECONDS=SESSION_SECONDS, CONCURRENT_REQUESTS=4) for _ in range(4)]
+    workers = rig.joined(4, SESSION_SECONDS=SESSION_SECONDS, CONCURRENT_REQUESTS=4)
     waits = []
     for number, away_s in enumerate(AWAY_SECONDS, 1):
         until(lambda number=number: rig.ended() >= 50 * number, "pages", 180)
@@ -49,7 +49,7 @@ def test_redis_forgets_its_last_second(fork_server, tmp_path, origin, row):
         rig = Rig(fork_server, tmp_path, origin, server)
         try:
             rig.offer(origin.urls(600, "slow"))
-            workers = [rig.worker() for _ in range(2)]
+            workers = rig.joined(2)
             until(lambda: rig.ended() >= 100, "pages")
             log = next((tmp_path / "own" / "redis" / "appendonlydir").glob("*.incr.aof"))
             kept = log.stat().st_size

@@ -36,7 +36,7 @@ def test_the_primary_is_killed_and_its_replica_takes_over(fork_server, tmp_path,
 
 def fail_over(rig, replica, row):
     rig.offer(rig.origin.urls(600, "slow"), site="paced")
-    workers = [rig.worker() for _ in range(2)]
+    workers = rig.joined(2)
     until(lambda: rig.ended() >= 100, "pages")
     rig.redis_server.kill()
     killed = time.monotonic()

@@ -21,7 +21,7 @@ SMALL_DISK, LARGE_DISK = "300k", "64m"
 def test_kafka_is_killed_again_and_again(rig, row):
     """Every item that it acknowledged, or that counts as finished, is there."""
     rig.offer(rig.origin.urls(ITEMS))
-    workers = [rig.worker() for _ in range(2)]
+    workers = rig.joined(2)
     kills, counts = 0, rig.counts()
     until(lambda: rig.ended() > 0, "the first pages")
     began, killed = time.monotonic(), time.monotonic()
