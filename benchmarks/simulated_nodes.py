@@ -50,7 +50,7 @@ ANSWER: Any = SimpleNamespace(url="", status=200, headers={}, body=b"", flags=[]
 _node_name: contextvars.ContextVar[str] = contextvars.ContextVar("node")
 
 
-def _named_owner() -> str:
+def _named_owner(*, is_command: bool) -> str:  # noqa: ARG001 -- all are workers
     return f"{_node_name.get()}:1:{int(time.time())}:{secrets.token_hex(4)}"
 
 

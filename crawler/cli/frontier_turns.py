@@ -32,7 +32,7 @@ NO_SITE = ""  # the site of a command's file may not be the crawl's, whose polit
 class FrontierTurns:
     """Gives turns of hosts that the frontier and this command's own file both allow.
 
-    It is a `crawler.worker.turns.turns.TurnKeeper`. Its session holds turns alone, and is none of a worker's.
+    It is a `crawler.worker.turns.turns.TurnKeeper`. Its session holds turns alone.
 
     Args:
         own: The turns by the command's own delay.
@@ -64,6 +64,7 @@ class FrontierTurns:
                 partitions=config.partitions,
                 seconds=config.session_s,
                 events=Events(),
+                is_command=True,
             )
             await asyncio.to_thread(session.open, asyncio.get_running_loop())
         except (RedisError, OSError, TimeoutError):

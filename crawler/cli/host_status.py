@@ -14,7 +14,7 @@ from crawler.cluster.activity import COARSE_PERIODS
 from crawler.frontier import scripts
 from crawler.frontier.host_orders import parse as parse_order
 from crawler.frontier.keys import as_count, as_text, partition_of
-from crawler.frontier.session import owner_node
+from crawler.frontier.owners import owner_node
 from crawler.robots.rules import group_for, robot_name
 from crawler.robots.shared import SharedRobots
 from crawler.telemetry import host_history

@@ -9,7 +9,8 @@ import orjson
 
 from crawler.frontier import clock
 from crawler.frontier.keys import as_text
-from crawler.frontier.session import LAPSED_SHOWN_SECONDS, RENEWALS_PER_SESSION, owner_node, process_of
+from crawler.frontier.owners import is_worker, owner_node, process_of
+from crawler.frontier.session import LAPSED_SHOWN_SECONDS, RENEWALS_PER_SESSION
 
 if TYPE_CHECKING:
     from crawler.base.models import Frontier
@@ -49,9 +50,9 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
         here_ms = await clock.now_ms(redis, keys)
         leases: dict[str, float] = {}  # of this partition: one that was lost is there beside the one that followed it
         for name, deadline_ms in await redis.zrange(keys.sessions, 0, -1, withscores=True):
-            owner = as_text(name)
-            owners[process_of(owner)] = owner
-            leases[process_of(owner)] = deadline_ms - here_ms  # the latest: they come in the order of their deadlines
+            if is_worker(owner := as_text(name)):
+                owners[process_of(owner)] = owner
+                leases[process_of(owner)] = deadline_ms - here_ms  # the latest: they come in the order of deadlines
         for process, lease_ms in leases.items():
             left_ms[process] = min(lease_ms, left_ms.get(process, math.inf))
     async with redis.pipeline(transaction=False) as pipeline:

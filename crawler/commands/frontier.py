@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 DRAIN = (
-    "Stop all workers first, by SIGTERM: pages under way end, and nobody claims more. While a worker is alive the "
-    "command refuses to begin. From its beginning on, workers of the old version are refused; those of this one are "
-    "refused until it has ended. Killed midway it goes on when it is run again."
+    "Stop all workers first, by SIGTERM: pages under way end, and nobody claims more. While a worker is alive, or a "
+    "command asks hosts, it refuses to begin. From its beginning on, workers of the old version are refused; those of "
+    "this one are refused until it has ended. Killed midway it goes on when it is run again."
 )
 
 

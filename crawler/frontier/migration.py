@@ -15,9 +15,9 @@ import orjson
 from crawler.base.errors import FrontierError, shown
 from crawler.frontier import clock, from_2_to_3
 from crawler.frontier.keys import SCHEMA_VERSION, as_text
+from crawler.frontier.owners import is_worker, process_of
 from crawler.frontier.schema import Format, of_its_kind
 from crawler.frontier.scripts import compare_and_set
-from crawler.frontier.session import process_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -59,8 +59,8 @@ async def migrate(redis: Redis, keys: Keys, partitions: int, progress: Callable[
         The format that the frontier had, or the one that the step broken off before began with.
 
     Raises:
-        FrontierError: There is no frontier; a worker is alive, a plan is being submitted, or another migration is at
-            work; or no step begins with the frontier's format. What was done so far stays done.
+        FrontierError: There is no frontier; a worker is alive, a command asks hosts or submits a plan, or another
+            migration is at work; or no step begins with the frontier's format. What was done so far stays done.
     """
     before = now = await _read(redis, keys)
     while now != Format(SCHEMA_VERSION):
@@ -106,7 +106,7 @@ async def _write(redis: Redis, keys: Keys, old: Format, new: Format) -> Format:
 
 
 async def _refuse_company(redis: Any, keys: Keys, partitions: int, step: Step) -> None:
-    """Raises FrontierError where a process goes on by the rules of its version: a worker, or a plan's submission."""
+    """Raises FrontierError where others are at work: workers, or commands that ask hosts or submit plans."""
     alive: set[str] = set()
     now_ms = 0
     for number in range(partitions):
@@ -114,11 +114,16 @@ async def _refuse_company(redis: Any, keys: Keys, partitions: int, step: Step) -
         now_ms = await clock.now_ms(redis, part)
         with of_its_kind(part.sessions):
             owners = await redis.zrange(part.sessions, now_ms, "+inf", byscore=True)
-        alive |= {process_of(as_text(owner)) for owner in owners}
+        alive |= {as_text(owner) for owner in owners}
+    if workers := {process_of(owner) for owner in alive if is_worker(owner)}:
+        raise FrontierError(
+            f"{len(workers)} workers are alive ({_some(workers)}): stop them by SIGTERM, which lets pages under way "
+            "end, or wait for SESSION_SECONDS where they were killed; then migrate"
+        )
     if alive:
         raise FrontierError(
-            f"{len(alive)} workers are alive ({_some(alive)}): stop them by SIGTERM, which lets pages under way end, "
-            "or wait for SESSION_SECONDS where they were killed; then migrate"
+            f"commands are asking hosts ({_some({process_of(owner) for owner in alive})}): wait for them to end, or "
+            "for SESSION_SECONDS where they were killed; then migrate"
         )
     with of_its_kind(step.plans(keys)):
         plans = redis.hscan_iter(step.plans(keys), count=PLANS_READ)

@@ -1,5 +1,7 @@
 """A worker's session: one renewable deadline in every partition, which is its lease on all that it holds there.
 
+A command that asks hosts by their turns has one, too.
+
 A thread of its own renews the leases, so that a slow parse on the event loop doesn't make them lapse. A loop that has
 shown no sign of life for STUCK_SECONDS is given up: its leases are renewed no more, so that others get its seeds. The
 other way round, a worker whose thread is stuck is to be started again by whoever watches over it (`is_looked_after`).
@@ -13,9 +15,6 @@ import asyncio
 import contextlib
 import logging
 import math
-import os
-import secrets
-import socket
 import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -29,6 +28,7 @@ from crawler.base.errors import FrontierError
 from crawler.base.seldom import Seldom
 from crawler.frontier import scripts
 from crawler.frontier.keys import SCHEMA_VERSION, as_text, partition_of
+from crawler.frontier.owners import new_owner, next_owner
 from crawler.frontier.schema import refuse_other
 from crawler.servers.redis_cluster import node_of
 
@@ -98,26 +98,6 @@ class SessionLost(NamedTuple):
     owner: str
 
 
-def new_owner() -> str:
-    """Returns a worker id that is never used twice: `host:pid:start:random`."""
-    node = "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in socket.gethostname())
-    return _of_process(f"{node}:{os.getpid()}:{int(time.time())}")
-
-
-def process_of(owner: str) -> str:
-    """Returns what all owner ids of a worker begin with: `host:pid:start`. It gets another id for each lost lease."""
-    return owner.rpartition(":")[0]
-
-
-def owner_node(owner: str) -> str:
-    """Returns the name of the node that a worker runs on."""
-    return owner.partition(":")[0]
-
-
-def _of_process(process: str) -> str:
-    return f"{process}:{secrets.token_hex(4)}"
-
-
 def boottime() -> float:
     """Returns seconds by a clock that goes on while the machine sleeps, so that a worker that was frozen notices."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -178,7 +158,7 @@ class Lease:
 
 
 class Session:
-    """Keeps one worker's leases alive.
+    """Keeps the leases of one process alive.
 
     Publishes `SessionOpened`, `SessionRenewed`, `SessionEnding`, `SessionExpired` and `SessionLost`.
 
@@ -186,14 +166,24 @@ class Session:
         redis: A synchronous client for the session's thread alone. Its timeout must be short beside `seconds`: while
             one Redis of a cluster doesn't answer, the renewals at the others wait for that.
         seconds: `SESSION_SECONDS`.
+        is_command: A command's, not a worker's.
 
     Attributes:
-        name: The worker's, as others see it.
+        name: The owner id that it begins with, by which others know the process.
         leases: By partition.
     """
 
-    def __init__(self, redis: Redis, keys: Keys, *, partitions: int, seconds: float, events: Events) -> None:
-        self.name = new_owner()
+    def __init__(
+        self,
+        redis: Redis,
+        keys: Keys,
+        *,
+        partitions: int,
+        seconds: float,
+        events: Events,
+        is_command: bool = False,
+    ) -> None:
+        self.name = new_owner(is_command=is_command)
         self.leases = [
             Lease(number, keys.partition(number).script_keys("content"), self.name) for number in range(partitions)
         ]
@@ -251,7 +241,7 @@ class Session:
     def begin_anew(self, partition: int) -> None:
         """Gives a lost lease another owner, for whom the thread opens it."""
         lease = self.leases[partition]
-        lease.owner, lease.lost = _of_process(process_of(self.name)), False
+        lease.owner, lease.lost = next_owner(self.name), False
 
     # -- Opening and closing ------------------------------------------------------------------------------------------
 

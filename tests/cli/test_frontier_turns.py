@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 from redis.asyncio import Redis
+from scrapy.http import Response
 from scrapy.settings import Settings
 
 from crawler.base import urls
+from crawler.base.errors import FrontierError
 from crawler.cli.frontier_turns import FrontierTurns
 from crawler.cli.local_turns import LocalTurns
 from crawler.cli.page_fetcher import PageFetcher
+from crawler.cluster.workers import read_workers
 from crawler.frontier.frontier_config import FrontierConfig
+from crawler.frontier.keys import SCHEMA_VERSION
+from crawler.frontier.migration import migrate
+from crawler.frontier.owners import new_owner, owner_node
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import NO_TURN, queues_of
 from crawler.frontier.settlement import TurnRelease
+from crawler.plans.operator import Operator
 from crawler.sites import Site
+from crawler.worker.life.proxy_refusals import ProxyRefusals
 
 HOST = "a.test"
 
@@ -70,6 +79,27 @@ async def test_the_command_s_site_is_none_of_the_crawl_s(redis, redis_url, front
     await turns.acquire_turn(HOST, "check", turns.owners[0])
     await turns.close()
     assert b"s" not in await redis.hgetall(frontier.keys.partition(0).turn(HOST))
+
+
+async def test_its_session_is_taken_for_no_worker_s(redis, redis_url):
+    """Nor are those of commands that were killed: one that would be overdue, and one that has lapsed."""
+    config = FrontierConfig.from_settings({})
+    await prepare(redis, config.keys, config.partitions)
+    turns = await turns_of(redis_url)
+    killed = {new_owner(is_command=True): (time.time() + left_s) * 1000 for left_s in (1, -1)}
+    await redis.zadd(config.keys.partition(0).sessions, killed)
+    try:
+        async with Operator.connect(Settings({"REDIS_URL": redis_url})) as operator:
+            assert turns.owners[0].encode() in await redis.zrange(config.keys.partition(0).sessions, 0, -1)
+            assert await read_workers(operator) == []
+        refusals = ProxyRefusals(redis, config.keys, config.partitions, node="another", doubt_s=60)
+        assert await refusals.is_hosts_own(HOST, Response("http://a.test/", status=403))  # no other node could hear it
+        await redis.hset(config.keys.schema, "version", "2")
+        with pytest.raises(FrontierError, match=rf"^commands are asking hosts \({owner_node(turns.owners[0])}:\d+"):
+            await migrate(redis, config.keys, config.partitions, lambda *_: None)
+    finally:
+        await redis.hset(config.keys.schema, "version", str(SCHEMA_VERSION))
+        await turns.close()
 
 
 async def test_what_a_command_fetches_goes_by_them(serve, redis, redis_url, frontier):

@@ -15,6 +15,7 @@ from crawler.base.events import Events
 from crawler.base.tasks import TaskDied, cancel
 from crawler.frontier import session as session_module
 from crawler.frontier.keys import SCHEMA_VERSION
+from crawler.frontier.owners import process_of
 from crawler.frontier.session import (
     WATCH_SECONDS,
     Lease,
@@ -22,7 +23,6 @@ from crawler.frontier.session import (
     SessionExpired,
     SessionLost,
     SessionRenewed,
-    process_of,
 )
 from crawler.servers.redis import redis_sync
 

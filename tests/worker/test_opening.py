@@ -16,7 +16,7 @@ from waiting import PATIENCE_SECONDS, until
 from crawler import settings as project_settings
 from crawler.base.errors import FrontierError, UnavailableError
 from crawler.frontier.keys import SCHEMA_VERSION
-from crawler.frontier.session import owner_node
+from crawler.frontier.owners import owner_node
 from crawler.servers.redis import redis_async, redis_sync
 from crawler.worker.config import WorkerConfig
 from crawler.worker.worker import Worker

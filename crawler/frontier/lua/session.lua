@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
 -- Needs: keys, values, clock, sessions.
 --
--- Opens, renews or ends a worker's session: its lease on all that it holds in this partition, in both frontiers.
+-- Opens, renews or ends the session of a worker or a command: its lease on all that it holds in this partition, in both
+-- frontiers.
 --
 -- ARGV: 'open', 'renew' or 'end'; owner; SESSION_SECONDS in ms.
 -- Returns the time, in ms; or 0: 'renew' finds that the session has lapsed and was reclaimed (a late renewal that finds

@@ -12,7 +12,8 @@ from crawler.base.errors import HeadroomError
 from crawler.base.tasks import TaskDied
 from crawler.frontier import durability, preflight, scripts
 from crawler.frontier.node_orders import NodeOrders
-from crawler.frontier.session import Session, owner_node
+from crawler.frontier.owners import owner_node
+from crawler.frontier.session import Session
 from crawler.worker.life.egress import Egress
 from crawler.worker.life.headroom import NodeHeadroom
 from crawler.worker.life.heartbeat_file import HeartbeatFile

@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 from crawler.base import log_events
 from crawler.base.seldom import Seldom
 from crawler.frontier.keys import as_count, as_text, partition_of
-from crawler.frontier.session import owner_node
+from crawler.frontier.owners import is_worker, owner_node
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -65,10 +65,10 @@ class ProxyRefusals:
             heard = {as_text(node): as_count(at) or now_s for node, at in (await self._redis.hgetall(refused)).items()}
             if len(heard) == 1:
                 await self._redis.expire(refused, KEPT_SECONDS)
-            owners = await self._redis.zrange(keys.sessions, 0, -1)
+            owners = [as_text(owner) for owner in await self._redis.zrange(keys.sessions, 0, -1)]
         except RedisError:
             return False  # the page waits, as all do while Redis is away
-        is_alone = {owner_node(as_text(owner)) for owner in owners} <= heard.keys()
+        is_alone = {owner_node(owner) for owner in owners if is_worker(owner)} <= heard.keys()
         is_old = now_s - heard.get(self._node, now_s) >= ALONE_SECONDS and not is_a_proxys(response)
         if len(heard) > 1 or is_alone or is_old:
             return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from crawler.cluster.workers import load_report, reported
+from crawler.frontier.owners import owner_node
 from crawler.frontier.scripts import even_when_full
 from crawler.frontier.session import (
     LAPSED_SHOWN_SECONDS,
@@ -16,7 +17,6 @@ from crawler.frontier.session import (
     SessionLost,
     SessionOpened,
     SessionRenewed,
-    owner_node,
 )
 from crawler.telemetry import node_history
 from crawler.telemetry.node_history import NodeSample

@@ -52,7 +52,7 @@
 --   turns:OWNER       Set: `TOKEN HOST` of every turn that an owner holds.
 --   fence:OWNER       String: calls of this owner with this serial number or a lower one are void (recall.lua);
 --                     expires.
---   sessions          Sorted set: owner -> its session's deadline.
+--   sessions          Sorted set: owner -> its session's deadline. frontier/owners.py says whose an owner id is.
 --   renewed           String: `TIME LENGTH_MS AHEAD_MS`, when a session was last opened or renewed by anybody, its
 --                     length, and how far the partition's clock was ahead of Redis's.
 --   spared            Set: owners whose deadline lib/sessions.lua has moved since they last renewed it.
