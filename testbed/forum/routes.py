@@ -73,8 +73,6 @@ class Forum:
             "/ajax/": lambda _: _html(ajax.LIST_PAGE),
             "/ajax/browse": lambda _: _html(ajax.BROWSE_PAGE),
             "/api/search": self._api_search,
-            "/api/feed": self._api_feed,
-            "/echo": lambda request: _json({"q": request.query().text("q"), "raw_query": request.raw_query}),
             "/echo/last": lambda _: _json(self._last_search),
             "/big": lambda _: Response(b"", stream=files.BigPage()),
         }
@@ -158,18 +156,6 @@ class Forum:
         items = ajax.results(results[offset : offset + limit])
         return _json({"total": len(results), "items": items, "next_offset": following})
 
-    def _api_feed(self, request: Request) -> Response:
-        query = request.query()
-        limit = query.number("limit", DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE)
-        results = self._find(request, query, "ajax", "since")
-        cursor = query.text("cursor")  # of the last thread that the client has seen
-        seen = [place for place, thread in enumerate(results, 1) if _cursor(thread) == cursor]
-        if cursor and not seen:
-            raise BadQueryError("cursor: not one of this feed")
-        rest = results[seen[0] if seen else 0 :]
-        more = _cursor(rest[limit - 1]) if len(rest) > limit else None
-        return _json({"items": ajax.results(rest[:limit]), "next_cursor": more})
-
     def _find(self, request: Request, query: Query, board: content.Board, since: str) -> list[Thread]:
         words = query.text("q")
         self._last_search = {"path": request.path, "q": words, "raw_query": request.raw_query}
@@ -194,7 +180,3 @@ def _other_name(origin: str) -> str:
     """Returns the forum's origin under its other name, which is another host to a crawler."""
     name, other = ("127.0.0.1", "localhost") if "127.0.0.1" in origin else ("localhost", "127.0.0.1")
     return origin.replace(name, other)
-
-
-def _cursor(thread: Thread) -> str:
-    return f"{thread.created_ms}-{thread.id}"

@@ -1,7 +1,6 @@
 import pytest
 
-from crawler.base import errors
-from crawler.base.errors import ConfigError, ExtractError, HeadroomError, InputError, existing
+from crawler.base.errors import ConfigError, InputError, existing
 
 
 def test_what_exists_is_the_nearest_name_or_else_some():
@@ -12,12 +11,6 @@ def test_what_exists_is_the_nearest_name_or_else_some():
     assert many.startswith("plans: plan-000, ")
     assert many.endswith(", plan-019 and 10 more")
     assert existing("x" * 100_000, ["y" * 100_000], "known")
-
-
-def test_every_error_is_of_one_tree():
-    found = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    assert len(found) > 5
-    assert all(issubclass(kind, HeadroomError) for kind in found)
 
 
 @pytest.mark.parametrize(
@@ -47,13 +40,3 @@ def test_a_long_value_or_key_is_cut():
 def test_a_number_that_python_writes_in_no_decimals_is_described(value):
     error = InputError("f", 1, "pages", value, "1 to 100")
     assert str(error) == "f:1: pages: got a number of more than 4300 digits, expected 1 to 100"
-
-
-def test_a_config_error_names_the_setting():
-    error = ConfigError("MAX_ATTEMPTS", "x", "a number")
-    assert (error.key, str(error)) == ("MAX_ATTEMPTS", "setting MAX_ATTEMPTS: got 'x', expected a number")
-
-
-def test_an_extract_error_has_a_reason_for_the_ledger():
-    assert (ExtractError("no-content").reason, str(ExtractError("no-content"))) == ("no-content", "no-content")
-    assert str(ExtractError("not-html", "image/png")) == "not-html: image/png"

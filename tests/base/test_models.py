@@ -103,14 +103,10 @@ def test_a_page_s_spellings_are_one_seed_unless_its_site_tells_them_apart():
     assert replace(one, exact=True).fingerprint != replace(other, exact=True).fingerprint
 
 
-def test_a_nav_seed_is_its_plan_and_edition_too():
+def test_a_nav_seed_is_its_plan_edition_and_run_too():
     nav = replace(PLAIN, frontier="nav", edition=1)
-    others = [replace(nav, plan="other"), replace(nav, edition=2), PLAIN]
-    assert len({seed.fingerprint for seed in (nav, *others)}) == 4
-
-
-def test_a_seed_s_host_has_its_turns():
-    assert (PLAIN.host, FULL.host) == ("a.example", "a.example:8443")
+    others = [replace(nav, plan="other"), replace(nav, edition=2), replace(nav, run=1), PLAIN]
+    assert len({seed.fingerprint for seed in (nav, *others)}) == 5
 
 
 def test_each_visit_that_ends_of_a_scheduled_seed_is_another_run_and_a_retry_the_same():
@@ -122,8 +118,3 @@ def test_each_visit_that_ends_of_a_scheduled_seed_is_another_run_and_a_retry_the
     assert run(due_ms, interval_s=3_600) == run(due_ms + 60_000, interval_s=3_600) == 490_000
     assert run(due_ms + hour_ms, interval_s=3_600) == 490_001
     assert (run(due_ms), run(due_ms, run=7)) == (0, 7)
-
-
-def test_the_same_page_of_two_runs_is_two_seeds():
-    pages = [replace(FULL, run=number) for number in range(3)]
-    assert len({page.fingerprint for page in pages}) == 3

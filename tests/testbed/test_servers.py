@@ -4,13 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import redis
-from kafka import KafkaConsumer, KafkaProducer
-from pymongo import MongoClient, ReplaceOne
-from waiting import PATIENCE_SECONDS, has_ended, until
+from waiting import has_ended, until
 
 from crawler.base.errors import UnavailableError
-from testbed.servers import Process, Redis, Server, kafka
+from testbed.servers import Process, Server, kafka
 from testbed.servers.process import PORTS, free_port
 
 pytestmark = [
@@ -88,51 +85,6 @@ def test_no_port_is_drawn_twice_before_a_server_listens_there():
     for starter in starters:
         starter.communicate(b"\n")
     assert len(set(drawn)) == len(drawn) == 300
-
-
-def test_redis_keeps_what_it_acknowledged_over_a_kill(tmp_path):
-    with Redis(tmp_path) as server, redis.Redis(port=server.port, retry=None) as client:
-        client.set("seed", "1")
-        server.kill()
-        with pytest.raises(redis.ConnectionError):
-            client.ping()
-        server.start()
-        assert client.get("seed") == b"1"
-        server.restart()
-        assert client.get("seed") == b"1"
-        assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
-
-
-@pytest.mark.faults  # which rely on it
-def test_mongo_keeps_what_it_acknowledged_over_a_kill(mongo_server, mongo_database):
-    with MongoClient(mongo_server.url) as client:
-        pages = client[mongo_database].pages
-        pages.create_index("url", unique=True)
-        pages.bulk_write([ReplaceOne({"_id": n}, {"url": f"u{n}"}, upsert=True) for n in range(100)], ordered=False)
-        pages.insert_one({"_id": 100, "url": "u100"})
-        mongo_server.kill()
-        mongo_server.start()
-        assert pages.count_documents({}) == 101
-        assert "url_1" in pages.index_information()
-
-
-@pytest.mark.faults  # which rely on it
-def test_kafka_keeps_what_it_acknowledged_over_a_kill(kafka_server, topic_prefix):
-    def write(values):
-        producer = KafkaProducer(bootstrap_servers=kafka_server.bootstrap, acks="all")
-        futures = [producer.send(f"{topic_prefix}pages", value) for value in values]
-        for future in futures:
-            future.get(PATIENCE_SECONDS)
-        producer.close()
-
-    write([b"1", b"2"])
-    kafka_server.kill()
-    kafka_server.start()
-    write([b"3"])
-    options = {"auto_offset_reset": "earliest", "consumer_timeout_ms": 20_000}
-    consumer = KafkaConsumer(f"{topic_prefix}pages", bootstrap_servers=kafka_server.bootstrap, **options)
-    assert [next(consumer).value for _ in range(3)] == [b"1", b"2", b"3"]
-    consumer.close()
 
 
 def test_a_failed_download_leaves_no_half_broker(tmp_path, monkeypatch):
