@@ -196,6 +196,7 @@ _ROWS: dict[str, Callable[[Any], Iterator[Row]]] = {
 
 # What has one row: its name, and its text.
 _TEXTS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "auto": ("as without selectors", ", ".join),
     "fails": ("fields", lambda reason: f"none, as a content page it fails: {reason}"),
     "is_whole": ("whole", lambda is_whole: "yes" if is_whole else f"no: {BOUNDS}"),
     "needs_base": ("base", lambda needs_base: NEEDS_BASE if needs_base else ""),

@@ -279,6 +279,7 @@ def _summary(site: Site, settings: Settings) -> dict[str, Any]:
         "searches": searches,
         "results": site.results.links.text if site.searchable else "",
         "reads": _read_by(site),
+        "auto": _auto(site),
         "follows": site.follow.model_dump(mode="json") if site.follow else "",
         "politeness": asdict(site.politeness),
         "secrets": SiteHeaders.of(settings).bindings(site),
@@ -290,6 +291,15 @@ def _read_by(site: Site) -> list[str] | str:
     if not site.content:
         return site.parser or "declarations"
     return [*site.content.rules, *(["comments"] if site.content.comments else [])]
+
+
+def _auto(site: Site) -> list[str]:
+    """Returns those of the fields that a site's rules name which are read as without selectors."""
+    content = site.content
+    if not content:
+        return []
+    names = [name for name, rule in content.field_rules.items() if rule.is_auto]
+    return [*names, *(["comments"] if content.comments and content.comments.is_auto else [])]
 
 
 def _example_words(encoding: str) -> tuple[str, ...]:

@@ -57,9 +57,11 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
         site: Whose dates it has.
         markdown: Whether its text is wanted as Markdown, too.
 
+    Returns:
+        Without content where the page has no text of its own.
+
     Raises:
-        ExtractError: Those of `Document.html` and `blocks_of`; `no-content` if the page has no text of its own; `login`
-            for a page that is one.
+        ExtractError: Those of `Document.html` and `blocks_of`; `login` for a page that is one.
     """
     html, url = document.html, document.page.url
     declared = html.declared
@@ -88,8 +90,6 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     declared_text = _declared_text(declared)
     if len(words_of(declared_text)) > DECLARED_TIMES * len(words_of(content)):
         content, own_markdown = declared_text, as_markdown(declared_text) if markdown else ""
-    if not content:
-        raise ExtractError(reasons.NO_CONTENT, "the page has no text of its own")
     values = {
         "title": title.words,
         "author": author,

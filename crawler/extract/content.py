@@ -49,6 +49,7 @@ def fields(
     parser_modules: Collection[str] = (),
     document: Document | None = None,
     continues: bool = False,
+    seen: Collection[str] = (),
     markdown: bool = False,
 ) -> Fields:
     """Reads a content page.
@@ -59,7 +60,8 @@ def fields(
         parser_modules: The setting PARSER_MODULES: what a site's `parser` may name.
         document: The same page, perhaps parsed already.
         continues: The page continues another one, which has the required fields.
-        markdown: Whether the text of a page without selectors is wanted as Markdown, too.
+        seen: Addresses of the item's pages that were asked for, to which none leads on.
+        markdown: Whether a text that is read without selectors is wanted as Markdown, too.
 
     Raises:
         ExtractError: The page has none of the required fields, or isn't what the site says.
@@ -67,7 +69,7 @@ def fields(
     required: Collection[str]
     document = document or Document(page)
     if site.content:
-        found = _by_rules(document, site, site.content, continues=continues)
+        found = _by_rules(document, site, site.content, continues=continues, seen=seen, markdown=markdown)
         required = site.content.required
     elif site.parser:
         found = _cleaned(run_parser(document, site, parser_modules), page, site)
@@ -75,7 +77,8 @@ def fields(
     else:
         found = read_article(document, site, markdown=markdown)
         required = ("content",)
-    if not continues and not found.comments and not any(map(found.has, required)):
+    has_comments = bool(found.comments) and (site.content is not None or bool(site.parser))
+    if not continues and not has_comments and not any(map(found.has, required)):
         raise ExtractError(reasons.NO_CONTENT, "the page has no " + " and no ".join(sorted(required)))
     return found
 
@@ -119,21 +122,26 @@ def join(parts: Sequence[Fields], *, max_comments: int = MAX_COMMENTS) -> Fields
     )
 
 
-def _by_rules(document: Document, site: Site, content: Content, *, continues: bool) -> Fields:
-    """Reads a page where the site's rules say."""
+def _by_rules(
+    document: Document, site: Site, content: Content, *, continues: bool, seen: Collection[str], markdown: bool
+) -> Fields:
+    """Reads a page where the site's rules say, and what is `auto` as without them."""
     page, reader = document.page, _reader(document, content.type, content.xhr)
-    values = {
-        name: None if continues and rule.first_page_only else FIELD_KINDS[name].read(reader, rule, site)
-        for name, rule in content.field_rules.items()
+    plain = read_article(document, site, markdown=markdown) if content.has_auto else Fields()
+    rules = {name: rule for name, rule in content.field_rules.items() if not (continues and rule.first_page_only)}
+    auto = [name for name, rule in rules.items() if rule.is_auto]
+    values = dict.fromkeys(content.field_rules) | {
+        name: getattr(plain, name) if rule.is_auto else FIELD_KINDS[name].read(reader, rule, site)
+        for name, rule in rules.items()
     }
     extra = read_extra(
         reader, {k: rule for k, rule in content.extra.items() if not (continues and rule.first_page_only)}
     )
-    comments, are_cut = _comments(reader, content.comments, site, continues=continues)
+    comments, are_cut = _comments(reader, content.comments, site, plain, continues=continues)
     return Fields.of(
         values,
         extra=extra,
-        next_page=_next_page(reader.urls(content.next_page, "images") if content.next_page else (), page),
+        next_page=_next_page(reader.urls(content.next_page, "images") if content.next_page else (), page, seen),
         comments=comments,
         truncated=(
             *(("comments",) if are_cut else ()),
@@ -144,6 +152,9 @@ def _by_rules(document: Document, site: Site, content: Content, *, continues: bo
             ),
         ),
         canonical_url=document.html.canonical_url if content.type == "html" else None,
+        sureness={name: plain.sureness[name] for name in auto if name in plain.sureness},
+        page_type=plain.page_type if "content" in auto else None,
+        markdown=plain.markdown if "content" in auto else None,
         joined=() if continues else _joined_urls(reader, content, page, site),
         missing=(
             *(name for name, value in values.items() if not value),
@@ -164,7 +175,7 @@ def joined_fields(page: Fetched, site: Site, *, joined: Joined) -> Fields:
     """
     reader = _reader(Document(page), joined.type)
     values = {name: FIELD_KINDS[name].read(reader, rule, site) for name, rule in joined.field_rules.items()}
-    comments, are_cut = _comments(reader, joined.comments, site)
+    comments, are_cut = _comments(reader, joined.comments, site, Fields())
     truncated = ("comments",) if are_cut else ()
     return Fields.of(values, extra=read_extra(reader, joined.extra), comments=comments, truncated=truncated)
 
@@ -190,9 +201,9 @@ def _reader(document: Document, page_type: PageType, xhr: Pattern | None = None)
     return HtmlReader(document.html)
 
 
-def _next_page(urls: Sequence[str], page: Fetched) -> str | None:
-    """Returns the first URL; None when it is the page's own, or on another host, for which no turn is held."""
-    url = urls[0] if urls else page.url
+def _next_page(urls: Sequence[str], page: Fetched, seen: Collection[str] = ()) -> str | None:
+    """Returns the first URL that wasn't seen; None for the page's own, or another host's, for which no turn is held."""
+    url = next((url for url in urls if url == page.url or url not in seen), page.url)
     return url if url != page.url and host(url) == host(page.url) else None
 
 
@@ -219,9 +230,12 @@ def _values(reader: Reader, rule: Rule) -> list[Scalar]:
 
 
 def _comments(
-    reader: Reader, rules: CommentRules | None, site: Site, *, continues: bool = False
+    reader: Reader, rules: CommentRules | None, site: Site, plain: Fields, *, continues: bool = False
 ) -> tuple[tuple[ReadComment, ...], bool]:
     """Reads comments; what turns out to have neither text nor author is none.
+
+    Args:
+        plain: What is read without selectors, for rules that are `auto`.
 
     Returns:
         Those that the rules allow for, and whether there are more.
@@ -229,6 +243,9 @@ def _comments(
     if rules is None:
         return (), False
     skipped = int(rules.skip_first and not continues)
+    if rules.is_auto:
+        comments = _without_first(plain.comments, skipped)
+        return comments[: rules.max], len(comments) > rules.max or "comments" in plain.truncated
     rows = reader.rows(rules.each, rules.max + 1 + skipped)
     found: list[ReadComment] = []
     places: dict[int, int] = {}  # of the comments that are kept, by those of their rows
@@ -248,6 +265,12 @@ def _comments(
                 )
             )
     return tuple(found[: rules.max]), len(found) > rules.max
+
+
+def _without_first(comments: tuple[ReadComment, ...], skipped: int) -> tuple[ReadComment, ...]:
+    """Returns comments without the first ones; what answers one of these answers the page."""
+    parents = (one.parent - skipped if one.parent is not None and one.parent >= skipped else None for one in comments)
+    return tuple(replace(one, parent=parent) for one, parent in [*zip(comments, parents, strict=True)][skipped:])
 
 
 def _cleaned(found: Fields, page: Fetched, site: Site) -> Fields:

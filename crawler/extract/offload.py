@@ -47,5 +47,5 @@ def _is_heavy(page: Fetched, site: Site) -> bool:
         return True
     if len(page.body) <= HEAVY_TAGS:  # a page has fewer tags than bytes
         return False
-    heavy_tags = HEAVY_TAGS_UNTOLD if site.content is None and not site.parser else HEAVY_TAGS
+    heavy_tags = HEAVY_TAGS_UNTOLD if site.reads_without_selectors else HEAVY_TAGS
     return len(page.body) > HEAVY_BYTES or page.body.count(b"<") > heavy_tags

@@ -25,6 +25,10 @@ _ContentFrom: Any = create_model(
 )
 
 
+# What pages without selectors are read for, and so may be `auto`.
+AUTO_FIELDS = ("title", "author", "published", "content", "images")
+
+
 # `from` and `type` are read before the fields, since they decide in which languages these may be selected.
 class _Typed(_ContentFrom, Part):
     type: PageType = Field(
@@ -75,13 +79,15 @@ class Content(_FieldRules, _Typed, Part):
     )
     comments: CommentRules | None = Field(
         None,
-        description="How the comments below a page are read, as a list of records; those of further pages follow.",
+        description="How the comments below a page are read, as a list of records; those of further pages follow. "
+        "`auto` reads them as on pages without selectors.",
         examples=[{"each": "css:li.comment", "text": "css:.comment-content", "author": "css:.comment-author"}],
     )
     next_page: Rule | None = Field(
         None,
-        description="Where the address of the next page stands, when one item goes over several pages. It must be on "
-        "the same host; another address ends the item.",
+        description="Where the address of the next page stands, when one item goes over several pages. Of "
+        "several, the first counts to which the item hasn't come yet. It must be on the same host; another address "
+        "ends the item.",
         examples=["css:a[rel=next]"],
     )
     fetch: Twin | None = Field(
@@ -111,7 +117,9 @@ class Content(_FieldRules, _Typed, Part):
     @field_validator(*READ_FIELDS, "next_page")
     @classmethod
     def _language(cls, value: Rule | None, info: ValidationInfo) -> Rule | None:
-        check_field_language(value.select if value else None, info)
+        may_be_auto = info.field_name in AUTO_FIELDS and info.data.get("type") == "html"
+        if value and not (value.is_auto and may_be_auto):
+            check_field_language(value.select, info)
         return value
 
     @field_validator(*(name for name in READ_FIELDS if name != "content"), "next_page")
@@ -131,7 +139,7 @@ class Content(_FieldRules, _Typed, Part):
     @field_validator("comments")
     @classmethod
     def _comment_languages(cls, value: CommentRules | None, info: ValidationInfo) -> CommentRules | None:
-        if value:
+        if value and not (value.is_auto and info.data.get("type") == "html"):
             selectors = [value.each, *(rule.select for rule in value.rules.values())]
             for selector in selectors:
                 check_language(selector, info)
@@ -168,6 +176,11 @@ class Content(_FieldRules, _Typed, Part):
     def rules(self) -> dict[str, Rule]:
         """All rules of fields, by name; those of `extra` under `extra.NAME`."""
         return self.field_rules | {f"extra.{name}": rule for name, rule in self.extra.items()}
+
+    @property
+    def has_auto(self) -> bool:
+        """Whether something is read as on pages without selectors."""
+        return bool(self.comments and self.comments.is_auto) or any(rule.is_auto for rule in self.field_rules.values())
 
     @cached_property
     def required(self) -> frozenset[str]:

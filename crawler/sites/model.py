@@ -120,8 +120,9 @@ class Site(Part):
     )
     content: Content | None = Field(
         None,
-        description="How content pages are read, field by field. With neither this nor a parser, the article is found "
-        "by what pages declare and what their parts are usually named.",
+        description="How content pages are read, field by field: each by its selector, or by `auto` as without one. "
+        "With neither this nor a parser, the article is found by what pages declare and what their parts are usually "
+        "named.",
         examples=[{"title": "css:h1", "content": "css:article"}],
     )
     follow: Follow | None = Field(
@@ -408,6 +409,11 @@ class Site(Part):
         if not self.search.body:
             return ""
         return "application/json" if self.search.body_type == "json" else "application/x-www-form-urlencoded"
+
+    @property
+    def reads_without_selectors(self) -> bool:
+        """Whether content pages, or some of their fields, are read by what is usual alone."""
+        return self.content.has_auto if self.content else not self.parser
 
     @cached_property
     def own_hosts(self) -> frozenset[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import Field, JsonValue, field_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from crawler.base.item import READ_FIELDS, ReadAs
 from crawler.base.yamlfile import Part, ShortPart
 from crawler.sites.page_type import LANGUAGES
 from crawler.sites.pattern import PatternField
-from crawler.sites.selector import Selector, SelectorField
+from crawler.sites.selector import AUTO, Selector, SelectorField, SelectorOrAuto
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,10 +39,12 @@ _READ: dict[ReadAs, tuple[str, JsonValue]] = {
 class Rule(ShortPart):
     """Where the value of a field stands, and how it is read. The selector alone is enough where that is all."""
 
-    select: SelectorField = Field(
+    select: SelectorOrAuto = Field(
         description="Selects the value. Of an element, fields of text take its text (`published` its `datetime`, if it "
         "has one, and a `<meta>` its `content`), images and videos its `src`, `href` or `content`. On HTML pages, what "
-        "a page declares about itself may be selected, too: `jsonld:`, `microdata:`, `meta:`.",
+        "a page declares about itself may be selected, too: `jsonld:`, `microdata:`, `meta:`. `auto` reads a field of "
+        "`content` as pages without selectors are read, and says how sure it is; beside it only `required` and "
+        "`first_page_only` may stand.",
         examples=["css:article"],
     )
     all: bool = Field(
@@ -98,6 +100,17 @@ class Rule(ShortPart):
     )
 
     short_for = "select"
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the value is read as on pages without selectors."""
+        return self.select is AUTO
+
+    @model_validator(mode="after")
+    def _auto_alone(self) -> Self:
+        if self.is_auto and not self.model_fields_set <= {"select", "required", "first_page_only"}:
+            raise ValueError("nothing but required and first_page_only beside select: auto")
+        return self
 
     @field_validator("format")
     @classmethod

@@ -11,6 +11,8 @@ Three more read what an HTML page declares about itself for programs; only field
 jsonld:author.name    JMESPath on the objects of its JSON-LD, one by one: what the first object with a match has
 microdata:headline    the same on the objects of its microdata
 meta:og:title         the contents of its `<meta>` tags with this `property`, `name` or `itemprop`
+
+In their place `auto` may stand: the field, or the comments, as pages without selectors are read.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from crawler.sites.pattern import Pattern, compiled_field
 from crawler.sites.xpath import XPath
 
 Declaration = Literal["jsonld", "microdata", "meta"]
-Language = Literal["css", "xpath", "json", "re", "text"] | Declaration
+Language = Literal["css", "xpath", "json", "re", "text", "auto"] | Declaration
 LANGUAGES: tuple[Language, ...] = ("css", "xpath", "json", "re", "text", *get_args(Declaration))
 DECLARATIONS: frozenset[str] = frozenset(get_args(Declaration))
 MAX_SELECTOR_CHARACTERS = 1_000  # a person writes far less; definitions also come from Redis
@@ -47,7 +49,7 @@ class Selector:
 
     Attributes:
         text: The selector as written, with its language in front.
-        language: What stands before the colon.
+        language: What stands before the colon; `auto` where that stands for a selector.
         search: Runs the selector. On a page's tree it returns a list of elements or strings in document order, or an
             XPath number, string or bool; on JSON data, the value found or None; on plain text, a list of strings; on
             a page's declarations of its language, a list of JSON values; for `text`, on what a reader sees of a page as
@@ -71,6 +73,11 @@ class Selector:
         if len(text) > MAX_SELECTOR_CHARACTERS:
             raise ValueError(f"a selector of at most {MAX_SELECTOR_CHARACTERS} characters")
         return cls(text, language, _COMPILERS[language](path.strip()))
+
+    @classmethod
+    def parse_or_auto(cls, text: str) -> Selector:
+        """Compiles a selector where `auto` may stand in its place; raises what `parse` raises."""
+        return AUTO if text == AUTO.text else cls.parse(text)
 
 
 def _compile_markup(path: str, language: type[Css | XPath], expected: str) -> Search:
@@ -170,5 +177,9 @@ _COMPILERS: dict[str, Callable[[str], Search]] = {
     "meta": _compile_meta,
 }
 
-_SHOWN = {"format": "selector", "pattern": f"^({'|'.join(_COMPILERS)}):"}
-SelectorField = Annotated[Selector, compiled_field(Selector.parse, _SHOWN)]
+AUTO = Selector("auto", "auto", lambda _page: [])
+_PATTERN = f"^({'|'.join(_COMPILERS)}):"
+SelectorField = Annotated[Selector, compiled_field(Selector.parse, {"format": "selector", "pattern": _PATTERN})]
+SelectorOrAuto = Annotated[
+    Selector, compiled_field(Selector.parse_or_auto, {"format": "selector", "pattern": f"{_PATTERN}|^{AUTO.text}$"})
+]

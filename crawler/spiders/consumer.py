@@ -19,7 +19,7 @@ from crawler.worker.claiming.outcomes import Outcome, outcome_of_error, outcome_
 from crawler.worker.claiming.visits import FetchFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from scrapy.crawler import Crawler
 
@@ -118,7 +118,7 @@ class ConsumerSpider(FrontierSpider):
         seen = {page.url}
         while (url := parts[-1].next_page) and len(parts) < max_pages and url not in seen:
             seen.add(url)
-            further = await self._further_page(url, visit, site)
+            further = await self._further_page(url, visit, site, seen=seen)
             if isinstance(further, Outcome):
                 if not self._does_without(url, further, visit, lacks):
                     return None
@@ -156,11 +156,14 @@ class ConsumerSpider(FrontierSpider):
         lacks.gaps += outcome.leaves_gap
         return True
 
-    async def _further_page(self, url: str, visit: Visit, site: Site, joined: Joined | None = None) -> Fields | Outcome:
+    async def _further_page(
+        self, url: str, visit: Visit, site: Site, joined: Joined | None = None, seen: Collection[str] = ()
+    ) -> Fields | Outcome:
         """Fetches and reads a page that continues the visit's page, or is joined to it.
 
         Args:
             joined: What it is joined for; None: it continues the visit's page.
+            seen: Addresses of the item's pages that were asked for.
 
         Returns:
             Why, when it can't be had.
@@ -181,6 +184,7 @@ class ConsumerSpider(FrontierSpider):
                 site,
                 parser_modules=self.parser_modules,
                 continues=True,
+                seen=seen,
                 markdown=self.makes_markdown,
             )
         except ExtractError as error:

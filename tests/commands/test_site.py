@@ -135,6 +135,12 @@ def test_a_good_site_shows_what_it_searches_like(check):
     assert "css:ol.results a.title" in check("demo_forum").stdout
 
 
+def test_a_site_shows_which_fields_are_read_as_without_selectors(check, tmp_path):
+    (tmp_path / "own.yaml").write_text("name: own\ncontent: {title: css:h1, author: auto, comments: auto}\n")
+    assert json_of(check(tmp_path / "own.yaml", "--json"))["auto"] == ["author", "comments"]
+    assert "as without selectors" in check(tmp_path / "own.yaml").stdout
+
+
 def test_a_content_page_is_shown_field_by_field(check, origin):
     thread = next(thread for thread in content.threads() if thread.kind.name == "plain" and not thread.video)
     done = check("demo_forum", f"{origin}/to-thread?{thread.path}", "--base", origin)

@@ -72,6 +72,57 @@ def test_the_next_page_is_another_page_of_the_same_host(link):
     assert extract.fields(html(f"<p class=post>text</p><a class=next href='{link}'>"), BOARD).next_page is None
 
 
+def test_of_several_links_the_next_page_is_the_first_that_was_not_seen():
+    page = html("<a class=next href=/t/1>1</a><a class=next href=/t/2>2</a><a class=next href=/t/3>3</a>")
+    links = {"seen": {URL, f"{BASE}/t/1", f"{BASE}/t/2"}, "continues": True}
+    assert extract.fields(page, BOARD, **links).next_page == f"{BASE}/t/3"
+    assert extract.fields(html(f"<a class=next href={URL}>1</a>{page.body.decode()}"), BOARD, **links).next_page is None
+
+
+COMMENT = """<div class=comment><b class=author>{}</b> <time datetime=2026-03-0{}T10:00:00Z>March</time>
+    <p>I was there with {} and it was terrible, the water rose very fast.</p></div>"""
+COMMENTED = html(
+    f"""<!doctype html><html lang=en><title>A flood in Wulong - The board</title><h1>A flood in Wulong</h1>
+    <p>By <a rel=author href=/u/1>Ann Becker</a> <time datetime=2026-03-02T10:00:00Z>2 March</time></p>
+    <article><p>The pumps near the river worked all night, and number seven was the last one to be switched off.</p>
+    <p>Nobody was hurt, said the mayor, who was there since early in the morning with a team of engineers.</p>
+    <img src=/pump.png></article>
+    {"".join(COMMENT.format(name, day, name) for day, name in ((3, "Bob Hill"), (4, "Carl Ode"), (5, "Dora Lee")))}"""
+)
+AUTO = ("title", "author", "published", "content", "images", "comments")
+
+
+@pytest.mark.parametrize("name", AUTO)
+def test_a_field_that_is_auto_is_read_as_without_selectors_and_says_how_sure_it_is(name):
+    plain = extract.fields(COMMENTED, WITHOUT_RULES)
+    rules = {"title": "css:title"} | {name: "auto"}
+    found = extract.fields(COMMENTED, changed(WITHOUT_RULES, content=rules))
+    assert getattr(found, name) == getattr(plain, name)
+    assert getattr(found, name)
+    assert found.sureness == ({name: plain.sureness[name]} if name != "comments" else {})
+    assert found.title == (plain.title if name == "title" else "A flood in Wulong - The board")
+    assert not any(found.has(other) for other in AUTO if other not in rules)
+    assert found.page_type == (plain.page_type if name == "content" else None)
+
+
+def test_all_fields_auto_are_those_without_selectors():
+    site = changed(WITHOUT_RULES, content=dict.fromkeys(AUTO, "auto"))
+    assert extract.fields(COMMENTED, site) == extract.fields(COMMENTED, WITHOUT_RULES)
+    assert reason(extract.fields, html("<title>t</title>"), site) == "no-content"
+
+
+def test_the_first_of_the_comments_that_are_auto_may_be_the_text():
+    comments = extract.fields(COMMENTED, WITHOUT_RULES).comments
+    rules = {"content": "css:article", "comments": {"each": "auto", "skip_first": True, "max": 1}}
+    site = changed(WITHOUT_RULES, content=rules)
+    assert len(comments) == 3
+    assert (extract.fields(COMMENTED, site).comments, extract.fields(COMMENTED, site).truncated) == (
+        comments[1:2],
+        ("comments",),
+    )
+    assert extract.fields(COMMENTED, site, continues=True).comments == comments[:1]
+
+
 def test_pages_of_an_item_are_joined():
     first = Fields(
         title="T",
