@@ -32,9 +32,10 @@ class CommentRules(ShortPart):
     )
     text: Rule | None = Field(
         None,
-        description="Rule of a comment's text, within its row, which `each` needs beside it unless it is `auto`; of a row within the row, nothing is taken. An XPath "
-        "begins with a dot: `.//p`. Where the text is a block behind the row, such as the `<dd>` of a `<dt>`, an XPath "
-        "leads there: `xpath:following-sibling::*[1][self::dd]`.",
+        description="Rule of a comment's text, within its row, which `each` needs beside it unless it is `auto`; of a "
+        "row within the row, nothing is taken. An XPath begins with a dot: `.//p`. Where the text is a block behind "
+        "the row, such as the `<dd>` of a `<dt>`, an XPath leads there: "
+        "`xpath:following-sibling::*[1][self::dd]`.",
         examples=["css:.comment-content"],
     )
     author: Rule | None = Field(None, description="Rule of its author.", examples=["css:.comment-author"])
