@@ -56,8 +56,6 @@ if TYPE_CHECKING:
 
 logger: EventLogger = logging.getLogger(__name__)
 NO_ROOM_SECONDS = 1.0  # retry delay when the worker has no room for more seeds: the load is sampled once a second
-# A claim that brings no seeds asks for another one within that time while a seed waits for a turn that is held.
-LONGEST_TURN_MILLISECONDS = 15_000
 STARVED_POLL_SECONDS = 0.25  # retry delay while other workers are starved: soon after they aren't any more
 STOP_POLL_SECONDS = 0.25  # interval at which the engine's state is checked for a stop
 STOP_GRACE_SECONDS = 15.0  # for pages under way when the worker is told to stop; the whole stop may take 30 s
@@ -109,7 +107,7 @@ class Scheduler(BaseScheduler):
         self._visits: set[Visit] = set()
         self._runs_alone = False  # a quarantined seed is held, which may kill its worker: nothing is claimed beside it
         self._asks_at = 0.0  # when the engine is made to ask for a request that couldn't start yet; the loop's clock
-        self._done = False  # with STOP_WHEN_DONE: there is nothing left to do
+        self._closes = False  # this scheduler has the spider closed: all plans are done, or a task has died
         self._tasks: list[asyncio.Task[None]] = []
         self._finishing: asyncio.Task[None] | None = None
         self._opening: asyncio.Task[None] | None = None
@@ -232,12 +230,19 @@ class Scheduler(BaseScheduler):
     async def _feed(self) -> None:
         """Claims seeds as long as the crawl runs; sleeps while no seed is due or there is no room for one.
 
-        A loop of its own: it must outlast errors of every kind, and `wake` ends its sleep early.
+        A loop of its own: it must outlast errors of every kind, and `wake` ends its sleep early. With STOP_WHEN_DONE it
+        closes the spider when this worker holds nothing and all plans are done. So it does while the worker has no room
+        for seeds: others may have crawled what there was.
         """
-        while not self._done:
+        while not self._closes:
             self._life.wake.clear()
             try:
                 wait_s = await self._claim()
+                if self._stop_when_done and not self._visits:
+                    wait_s = min(wait_s, DONE_POLL_SECONDS)
+                    if self._engine_runs() and await self.worker.is_done():
+                        self._finish("finished")
+                        return
             except RedisError as error:
                 self._warn(log_events.CLAIMS_WAITING, error)
                 wait_s = RETRY_SECONDS
@@ -259,13 +264,13 @@ class Scheduler(BaseScheduler):
         slow_visits = min(self._lanes.slow_visits() + self._turns.queued, self._parallel)
         max_seeds = self._claiming.room(slow_visits)
         if max_seeds == 0:
-            return await self._unless_done(NO_ROOM_SECONDS)
+            return NO_ROOM_SECONDS
         answer = await self._claiming.claims.claim(max_seeds)
         if answer.seeds:
             self._claiming.fair_share.end_starving()
             await self._take(answer)
             return 0.0
-        return await self._wait_s(answer)
+        return self._pause_after(answer)
 
     async def _take(self, answer: ClaimAnswer) -> None:
         """Starts a visit for each claimed seed. All are held before anything can fail, so that none is forgotten."""
@@ -307,7 +312,7 @@ class Scheduler(BaseScheduler):
         else:
             self._claiming.teller.tell(visit)
 
-    async def _wait_s(self, answer: ClaimAnswer) -> float:
+    def _pause_after(self, answer: ClaimAnswer) -> float:
         """Returns the seconds to wait before the next claim, after one that brought no seeds."""
         if answer.state == "locked":
             return random.uniform(0.1, 1.0) * LOCK_RETRY_SECONDS
@@ -316,25 +321,13 @@ class Scheduler(BaseScheduler):
         wait_s = self._idle_wait_s if self._life.session.reachable else min(self._idle_wait_s, DEAF_SECONDS)
         if answer.wait_ms is not None:
             wait_s = min(wait_s, max(answer.wait_ms / 1000, TURN_RETRY_SECONDS))
-        if answer.wait_ms is None or answer.wait_ms > LONGEST_TURN_MILLISECONDS:
+        if not answer.may_lack_turn:
             self._claiming.fair_share.end_starving()
         elif answer.state == "ok" and not self._lanes.any_held:
             pause_s = self._claiming.fair_share.starve()
             self._life.wakeups.hold_turns(pause_s)
             wait_s = max(wait_s, pause_s)
-        return await self._unless_done(wait_s)
-
-    async def _unless_done(self, wait_s: float) -> float:
-        """Closes the spider if it holds nothing and all plans are done; returns the seconds to wait if it goes on.
-
-        A worker that has no room for seeds ends, too: others may have crawled what there was.
-        """
-        if not self._stop_when_done or self._visits:
-            return wait_s
-        if self._engine_runs() and await self.worker.is_done():
-            self._finish("finished")
-            return 0.0
-        return min(wait_s, DONE_POLL_SECONDS)
+        return wait_s
 
     # -- Events -------------------------------------------------------------------------------------------------------
 
@@ -412,13 +405,13 @@ class Scheduler(BaseScheduler):
 
     def _spider_idle(self) -> None:
         """Keeps an idle spider open: more seeds may come."""
-        if not self._done:
+        if not self._closes:
             raise DontCloseSpider
 
     def _finish(self, reason: str) -> None:
         """Closes the spider in a new task, because closing waits for `close`, which cancels the task that runs this."""
-        if not self._done:
-            self._done = True
+        if not self._closes:
+            self._closes = True
             self._finishing = start(self._close_spider(reason), name="finish", died=self._events.publish)
 
     async def _close_spider(self, reason: str) -> None:
@@ -443,7 +436,7 @@ class Scheduler(BaseScheduler):
         """
         while not self._engine_stops():  # noqa: ASYNC110 -- there is no event for it
             await asyncio.sleep(STOP_POLL_SECONDS)
-        if self._done:
+        if self._closes:
             return
         self._life.stopping.set()
         logger.info(log_events.WORKER_STOPPING, self._lanes.not_started)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from crawler.base.models import Claimed
     from crawler.frontier.settlement import Settlement, TurnRelease
 
 SERIALS = itertools.count(1)  # for this process's calls that take something; unique together with the owner id
@@ -51,6 +52,13 @@ class InFlight:
             raise
         finally:
             self._under_way.discard(serial)
+
+    def hold(self, claimed: Iterable[Claimed]) -> None:
+        """Notes the seeds that a claim gave, and their turns."""
+        for seed in claimed:
+            self.seeds[seed.fingerprint] = seed.claim
+            if seed.turn:
+                self.turns.add(f"{seed.turn} {seed.seed.host}")
 
     def end(self, settlements: Iterable[Settlement], turns: Iterable[TurnRelease]) -> None:
         """Forgets what was settled and released. A seed that was claimed again meanwhile is still held."""

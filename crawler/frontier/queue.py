@@ -46,6 +46,8 @@ NO_TURN, NO_SESSION, HOST_BACKOFF = 0, -1, -2  # in place of a token: no turn is
 OTHERS_FIRST = -1  # in place of ms: other turns of the host are used first
 DAY_MILLISECONDS = 86_400_000
 COUNT_WORDS = 3  # of each count in the arguments of offer.lua
+# While all turns of a host with due seeds are held, claims come back within that time: RECHECK_MS in lua/lib/turns.lua.
+TURN_RECHECK_MILLISECONDS = 15_000
 FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, or an operator make room
 SEED_FIELDS = 7  # of each seed in the answer of claim.lua
 
@@ -85,6 +87,11 @@ class ClaimAnswer:
     wait_ms: int | None
     seeds: list[Claimed]
     left: bool = False
+
+    @property
+    def may_lack_turn(self) -> bool:
+        """Whether due seeds may wait for nothing but a turn of their host, all of which others hold."""
+        return self.wait_ms is not None and self.wait_ms <= TURN_RECHECK_MILLISECONDS
 
 
 class SeedKind(NamedTuple):
@@ -179,15 +186,15 @@ class Queue:
         by_partition: dict[int, list[int]] = defaultdict(list)
         for index, seed in enumerate(offered):
             by_partition[partition_of(seed.host, self.partitions)].append(index)
-        fresh = [False] * len(offered)
+        is_new = [False] * len(offered)
         for partition, indexes in by_partition.items():
             proposals = [Proposal.of(offered[index]) for index in indexes]
-            marks = await self.offer_to(
+            answers = await self.offer_to(
                 partition, proposals, due_ms, edition=edition, budget=budget, confirmed=confirmed
             )
-            for index, mark in zip(indexes, marks, strict=True):
-                fresh[index] = mark in IS_NEW
-        return fresh
+            for index, answer in zip(indexes, answers, strict=True):
+                is_new[index] = answer in IS_NEW
+        return is_new
 
     async def offer_to(
         self,
@@ -200,15 +207,15 @@ class Queue:
         confirmed: bool = False,
     ) -> bytes:
         """Proposes seeds of one partition; arguments are those of `offer`. Returns what offer.lua answers of each."""
-        marks = b""
-        while len(marks) < len(proposals):
-            batch = proposals[len(marks) : len(marks) + OFFER_BATCH]
-            answer = await self.offer_batch(
+        answers = b""
+        while len(answers) < len(proposals):
+            batch = proposals[len(answers) : len(answers) + OFFER_BATCH]
+            of_batch = await self.offer_batch(
                 partition, batch, due_ms, edition=edition, budget=budget, confirmed=confirmed
             )
-            assert answer is not None  # it relies on no receipt
-            marks += answer
-        return marks
+            assert of_batch is not None  # it relies on no receipt
+            answers += of_batch
+        return answers
 
     async def offer_batch(
         self,
@@ -232,13 +239,12 @@ class Queue:
         Returns:
             What offer.lua answers of each seed that it came to; None: the receipt isn't there, and nothing was done.
         """
-        arguments: list[object] = [self._channel, edition, *receipt]
+        host_budget = f"{budget} {self._config.fail_days * DAY_MILLISECONDS}" if budget else ""
+        arguments: list[object] = [self._channel, edition, *receipt, host_budget]
         words = [word for kind, what, number in counts for word in (" ".join(map(str, kind)), what, number)]
         arguments += (len(words) // COUNT_WORDS, *words)
         for fingerprint, seed in proposals:
             arguments += (fingerprint, seed.dump(), due_ms)
-        if budget:
-            arguments.append(f"{budget} {self._config.fail_days * DAY_MILLISECONDS}")
         run = scripts.run_confirmed if confirmed and self._confirms else scripts.run
         answer: bytes | None = await run(self.redis, "offer", self._script_keys[partition], arguments)
         return answer
@@ -276,44 +282,58 @@ class Queue:
             except OutOfMemoryError:  # the script did nothing
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
             state, wait_ms, _now, flat, left = answer
-            seeds: list[Claimed] = []
-            damaged: list[tuple[str, Claimed]] = []  # each with its host
-            for fingerprint, stored, token, due_ms, tries, delay_ms, suspected in _in_groups(flat, SEED_FIELDS):
-                value, *further = stored.split(b"\n")
-                host, seed = self._load(fingerprint, value)
-                claimed = Claimed(
-                    seed=seed or Seed("", "", ""),
-                    fingerprint=fingerprint,
-                    partition=partition,
-                    claim=claim,
-                    turn=int(token),
-                    due_ms=int(due_ms),
-                    tries=int(tries),
-                    delay_s=int(delay_ms) / 1000,
-                    quarantined=state == b"quarantined",
-                    suspected=suspected == 1,
-                    also=tuple(seed.as_wanted_by(line) for line in further) if seed else (),
-                    delivered=host == DELIVERED,
-                )
-                in_flight.seeds[fingerprint] = claim
-                if claimed.turn != NO_TURN:
-                    in_flight.turns.add(f"{claimed.turn} {host}")
-                if seed is None:
-                    damaged.append((host, claimed))
-                else:
-                    seeds.append(claimed)
-            if damaged:
-                used = {(claimed.seed.host, claimed.turn) for claimed in seeds}
-                turns = {(host, claimed.turn) for host, claimed in damaged} - used
-                ends = [Settlement("fail", claimed, reason=reasons.DAMAGED) for _host, claimed in damaged]
-                releases = [TurnRelease(host, turn) for host, turn in turns if turn != NO_TURN]
-                await self.settle(partition, owner, ends, releases)
+            seeds, damaged = self._read_claimed(partition, claim, flat, is_quarantined=state == b"quarantined")
+            if damaged:  # before the call counts as answered: should Redis go away now, all that it gave is recalled
+                await self._fail_damaged(partition, owner, damaged, {(seed.seed.host, seed.turn) for seed in seeds})
+        in_flight.hold(seeds)
         waits = None if wait_ms < 0 else int(wait_ms)
         return ClaimAnswer(cast("ClaimState", state.decode()), waits, seeds, left == 1)
 
-    async def begin(self, claimed: Claimed) -> None:
+    def _read_claimed(
+        self, partition: int, claim: str, flat: Sequence[Any], *, is_quarantined: bool
+    ) -> tuple[list[Claimed], list[tuple[str, Claimed]]]:
+        """Reads the seeds in the answer of claim.lua.
+
+        Returns:
+            Those that are sound; and the damaged ones, of which nothing is known but what Redis says, each with the
+            host that it is stored under.
+        """
+        seeds: list[Claimed] = []
+        damaged: list[tuple[str, Claimed]] = []
+        for fingerprint, stored, token, due_ms, tries, delay_ms, suspected in _in_groups(flat, SEED_FIELDS):
+            value, *further = stored.split(b"\n")
+            host, seed = self._load(fingerprint, value)
+            claimed = Claimed(
+                seed=seed or Seed("", "", ""),
+                fingerprint=fingerprint,
+                partition=partition,
+                claim=claim,
+                turn=int(token),
+                due_ms=int(due_ms),
+                tries=int(tries),
+                delay_s=int(delay_ms) / 1000,
+                quarantined=is_quarantined,
+                suspected=suspected == 1,
+                also=tuple(seed.as_wanted_by(line) for line in further) if seed else (),
+                delivered=host == DELIVERED,
+            )
+            if seed is None:
+                damaged.append((host, claimed))
+            else:
+                seeds.append(claimed)
+        return seeds, damaged
+
+    async def _fail_damaged(
+        self, partition: int, owner: str, damaged: Sequence[tuple[str, Claimed]], used: set[tuple[str, int]]
+    ) -> None:
+        """Fails damaged seeds, and releases their turns but for those in use, by host and token."""
+        turns = {(host, claimed.turn) for host, claimed in damaged if claimed.turn != NO_TURN} - used
+        ends = [Settlement("fail", claimed, reason=reasons.DAMAGED) for _host, claimed in damaged]
+        await self.settle(partition, owner, ends, [TurnRelease(host, turn) for host, turn in turns])
+
+    async def begin_fetch(self, claimed: Claimed) -> None:
         """Notes that the fetch of a suspected seed begins: should its worker die from now on, it is quarantined."""
-        await self._run("begin", claimed.partition, [claimed.fingerprint, claimed.claim])
+        await self._run("begin_fetch", claimed.partition, [claimed.fingerprint, claimed.claim])
 
     async def settle(
         self, partition: int, owner: str, settlements: Sequence[Settlement], turns: Sequence[TurnRelease] = ()

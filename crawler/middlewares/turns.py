@@ -307,7 +307,7 @@ class TurnMiddleware:
     async def _report_fetch(self, visit: Visit) -> None:
         """Tells the frontier that a suspected page is about to be fetched, which may kill this worker."""
         try:
-            await self._queue.begin(visit.claimed)
+            await self._queue.begin_fetch(visit.claimed)
         except RedisError as error:
             raise UnavailableError(f"a suspected page waits for Redis: {error}") from error
 

@@ -89,7 +89,7 @@ class FrontierDriver:
         """Begins to fetch seeds, which workers tell Redis of suspected ones."""
         for claimed in seeds:
             if claimed.suspected:
-                await self.queues[claimed.seed.frontier].begin(claimed)
+                await self.queues[claimed.seed.frontier].begin_fetch(claimed)
 
     async def crash(self, owner, ended_ms=1):
         """Opens a session, claims, begins all that was given and dies; returns the answer."""

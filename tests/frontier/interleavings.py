@@ -403,7 +403,7 @@ class Interleaving:
         """
         for claimed in slot.held:
             if claimed.suspected and not claimed.delivered:
-                await self.driver.queues[slot.frontier].begin(claimed)
+                await self.driver.queues[slot.frontier].begin_fetch(claimed)
                 self.model.begin(slot.frontier, claimed.fingerprint, claimed.claim)
 
     @staticmethod

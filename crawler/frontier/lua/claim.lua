@@ -5,46 +5,54 @@
 -- Claims a batch of ready seeds for one owner. Sent in one pipeline right behind SET lock TOKEN NX PX, so it is the
 -- only one at work unless the lock expired.
 --
+-- A call does this, in this order:
+--   1. It ends at once where it doesn't hold the lock, its owner has no session, or its owner has given it up.
+--   2. It takes back some of what workers held whose sessions have lapsed. No process of its own has to be alive for
+--      that: every claim does a part of it.
+--   3. If a seed is in quarantine, since workers have died while they fetched it (lib/states.lua), the owner may be the
+--      one who tries it next, with nothing beside it. An owner who still holds others is told to drain: to end them,
+--      claim no more, and then ask again.
+--   4. It gives seeds of the hosts that have waited longest, each on a free turn of its host (lib/turns.lua).
+--   5. It says when the next claim may succeed.
+--
 -- ARGV: wake channel, the other frontier's; lock token; owner, claim id, serial number of the call; most seeds to give;
 --   how many seeds the owner carries; LOCK_MILLISECONDS; 1 if the owner has a browser, else 0.
 -- Returns {state, next_ms, server_ms, seeds, left}:
 --   state    'ok', 'locked' (next_ms: what is left of the lock), 'lapsed' (the owner must open a session first),
---            'drain' (a quarantined seed waits for this owner, who must end all that it carries and claim again), or
---            'quarantined' (the one seed given is)
+--            'drain' (as said under 3), or 'quarantined' (the one seed given is)
 --   next_ms  ms until a claim may succeed; -1: nothing is in sight
 --   seeds    a flat list, for each seed: fingerprint, stored value and below it the lines of `also`, token of its turn
 --            (0 for a page that needs no fetch, nor a turn), when it was due, tries, delay of its host in ms, and 1 if
---            it is suspected, else 0
+--            it is suspected of killing workers, else 0
 --   left     1 if seeds were left to owners with a browser, since this one has none; else 0
 
 -- Bounds of one call.
 local MOST = {
-  reclaimed = 200, -- seeds and turns of lapsed sessions that are reclaimed in one call
-  lapsed_sessions = 10, -- lapsed sessions looked at in one call
-  crashes = 3, -- workers that may die with a quarantined seed; then it fails
-  quarantine_looks = 20, -- quarantined seeds looked at in one call
+  reclaimed = 200, -- seeds and turns taken back from owners whose sessions have lapsed
+  lapsed_sessions = 10, -- lapsed sessions looked at
+  quarantine_looks = 20, -- quarantined seeds looked at
   hosts_per_read = 200, -- hosts read from `hosts` at once
-  hosts = 500, -- hosts looked at in one call: some 15 ms where all of their turns are held
-  moves = 500, -- what is reclaimed, set aside (which costs twice) and given in one call: some 15 ms
-  site_looks = 50, -- seeds of a host among which another site's are looked for
+  hosts = 500, -- hosts looked at: some 15 ms where all of their turns are held
+  -- Seeds given, seeds and turns taken back, and twice the seeds whose plans have stopped, since to park or fail one
+  -- costs twice as much: some 15 ms.
+  moves = 500,
+  site_looks = 50, -- seeds of a host whose sites are looked at, to see whether all need a browser
 }
-local DRAIN_MS = 60000         -- how long an owner may take to end what it carries before it gets a quarantined seed
-local YIELD_MS = 1200          -- how long a turn is left to whoever waits for it; others ask once a second
--- Redis keeps a key with few entries as a list, and searches it from its head for each entry: the first hundred would
--- cost three times what they do in a table. An entry as long as this makes it a table, and it stays one.
-local LONG = string.rep('-', 65)
+local CRASHES_MAX = 3  -- workers that may die with a quarantined seed; then it fails
+local DRAIN_MS = 60000 -- within which an owner who is told to drain must come for the quarantined seed; then others may
+local YIELD_MS = 1200  -- for which a turn is left to whoever waits for it, who asks once a second
 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local serial, max_seeds, carrying, lock_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
 local has_browser = ARGV[10] == '1'
-local leaves = not has_browser and call('EXISTS', browser_sites) == 1 -- hosts to owners with a browser
+-- Whether hosts are left to owners with a browser, where all pages of their sites must be rendered.
+local leaves_hosts = not has_browser and call('EXISTS', browser_sites) == 1
 
--- Returns the answer with which the call ends at once, or nil when it may go on: it holds the lock, its owner has a
--- session, and it was not given up. Reads `sessions` and `fence`; reads `lock`, and deletes it where it must not stay.
--- Somebody else's lock expires in time also where Redis's clock was set back, or where it is junk.
+-- Returns the answer with which the call ends at once, or nil when it may go on. Reads `sessions` and `fence` (whether
+-- the owner has given the call up); reads `lock`, and deletes it where it must not stay.
 local function refuse()
   if call('GET', lock) ~= token then
-    call('PEXPIRE', lock, lock_ms, 'LT')
+    call('PEXPIRE', lock, lock_ms, 'LT') -- it is junk without an end, or lasts longer since Redis's clock was set back
     return { 'locked', math.max(0, call('PTTL', lock)), now, {}, 0 }
   end
   local deadline = call('ZSCORE', sessions, owner)
@@ -55,9 +63,10 @@ local function refuse()
   end
 end
 
-local moved = 0 -- seeds and turns that this call has reclaimed, and twice those seeds that it has parked or failed
+local moved = 0 -- what counts against MOST.moves, but for the seeds given
 
--- Moves lapsed sessions out of `sessions`, into `lapsed` of both frontiers. From then on they can't be renewed.
+-- Moves lapsed sessions out of `sessions`, into `lapsed` of both frontiers. From then on they can't be renewed. Those
+-- that only Redis's absence or a change of its clock has made late are given more time first (lib/sessions.lua).
 local function end_lapsed_sessions()
   spare_sessions()
   for _, gone in ipairs(call('ZRANGE', sessions, '-inf', '(' .. now, 'BYSCORE', 'LIMIT', 0, MOST.lapsed_sessions)) do
@@ -102,7 +111,7 @@ local function reclaim_seeds(lost, limit)
       if crashed ~= SUSPECTED then crashed = crashed + 1 end -- from SUSPECTED_BEGUN to 0: into quarantine
       book_all(kinds, 'executing', -1)
       book_all(kinds, 'reclaimed', 1)
-      if crashed >= MOST.crashes then
+      if crashed >= CRASHES_MAX then
         make_failed(fingerprint, kinds, 'crashed-worker')
       else
         call('HSET', crashes, fingerprint, crashed)
@@ -113,8 +122,8 @@ local function reclaim_seeds(lost, limit)
   return #fingerprints
 end
 
--- Reclaims what owners in `lapsed` still hold, and removes those from it who hold nothing any more. No process of its
--- own has to be alive for that: every claim does some of it. Returns how many seeds and turns were reclaimed.
+-- Reclaims what owners in `lapsed` still hold, and removes those from it who hold nothing any more. Returns how many
+-- seeds and turns were reclaimed.
 local function reclaim()
   local reclaimed, any_turn = 0, false
   local gone = call('ZRANGE', lapsed, 0, MOST.lapsed_sessions - 1, 'WITHSCORES')
@@ -158,9 +167,9 @@ local function give(fingerprint, value, further, kinds, due, turn_token, delay)
   book_all(kinds, 'executing', 1)
 end
 
--- Gives the first quarantined seed that is due and whose host has a free turn, if this owner is the one who may take
--- it: none else is draining for it. An owner who holds anything must drain first. Reads and writes `quarantine` and
--- `quarantine_owner`. Returns the call's state: 'ok' (there is none for this owner), 'drain' or 'quarantined'.
+-- Gives the first quarantined seed that is due and whose host has a free turn, unless another living owner is already
+-- the one who drains for quarantined seeds (`quarantine_owner`), which makes this one it. Reads and writes `quarantine`
+-- and `quarantine_owner`. Returns the call's state: 'ok' (there is none for this owner), 'drain' or 'quarantined'.
 local function give_quarantined()
   if call('ZCARD', quarantine) == 0 then return 'ok' end
   local drainer = call('GET', quarantine_owner)
@@ -169,18 +178,18 @@ local function give_quarantined()
   for i = 1, #waiting, 2 do
     local fingerprint, due = waiting[i], tonumber(waiting[i + 1])
     local value, further, kinds = call('HGET', seed, fingerprint), further_of(fingerprint), nil
-    local host, found = host_and_kinds(value or '', further)
-    if value then value, further, kinds = obey_stops(fingerprint, value, further, found, due) end
+    local host, stored_kinds = host_and_kinds(value or '', further)
+    if value then value, further, kinds = obey_stops(fingerprint, value, further, stored_kinds, due) end
     if not value then
       call('ZREM', quarantine, fingerprint)
-    elseif not (leaves and needs_browser(kinds[1].site)) then
+    elseif not (leaves_hosts and needs_browser(kinds[1].site)) then
       local host_turns = turns_of(host)
       add_site(host_turns, kinds[1].site)
       local delay, concurrency = politeness_of(host_turns)
       local free = free_turns(host_turns, concurrency)
       if #free > 0 then
         call('SET', quarantine_owner, owner, 'PX', DRAIN_MS)
-        -- What the owner has ended counts until its settling has arrived here.
+        -- Beside what it carries, an owner holds what it has ended until that has been settled here.
         if carrying > 0 or call('EXISTS', held .. owner) == 1 then return 'drain' end
         call('ZREM', quarantine, fingerprint)
         local turn_token = acquire_turn(host_turns, owner, serial, free[1], frontier)
@@ -231,13 +240,15 @@ local function sort_out(host, host_turns, fingerprints, due)
   local fit, unfit = {}, {}
   for n, fingerprint in ipairs(fingerprints) do
     local value = values[n]
-    local seed_host, found = host_and_kinds(value or '', further[n])
+    local seed_host, stored_kinds = host_and_kinds(value or '', further[n])
     if value and seed_host ~= host then -- damaged, or put here by somebody else: this host's turn is not for it
-      book_ready(fingerprint, found, -1)
-      make_failed(fingerprint, found, 'damaged')
+      book_ready(fingerprint, stored_kinds, -1)
+      make_failed(fingerprint, stored_kinds, 'damaged')
       unfit[#unfit + 1] = fingerprint
     else
-      if value then values[n], further[n], kinds[n] = obey_stops(fingerprint, value, further[n], found, due[n]) end
+      if value then
+        values[n], further[n], kinds[n] = obey_stops(fingerprint, value, further[n], stored_kinds, due[n])
+      end
       if values[n] then
         fit[#fit + 1] = n
         if host_turns then add_site(host_turns, kinds[n][1].site) end
@@ -332,7 +343,7 @@ local function serve_host(host)
       add_site(host_turns, kinds[1].site)
     end
   end
-  if leaves and leave_to_browsers(host, host_turns) then return end
+  if leaves_hosts and leave_to_browsers(host, host_turns) then return end
   local _, concurrency, burst = politeness_of(host_turns)
   local free, free_at, leaves_some = turns_to_take(host_turns, concurrency, owner)
   if #free == 0 and not leaves_some and free_ownerless_turns(host_turns) then
@@ -401,6 +412,10 @@ local function give_from_hosts()
   end
 end
 
+-- Redis keeps a key with few entries as a list, and searches it from its head for each entry: the first hundred would
+-- cost three times what they do in a table. An entry as long as this makes it a table, and it stays one.
+local LONG = string.rep('-', 65)
+
 -- Writes down that the owner holds what it was given: `execute`, `claims` and held:OWNER. Adds what `tries` and
 -- `crashes` say of it.
 local function record_given()
@@ -410,7 +425,8 @@ local function record_given()
     claimed_at[2 * n - 1], claimed_at[2 * n] = now_text, fingerprint
     claim_ids[2 * n - 1], claim_ids[2 * n] = fingerprint, claim
   end
-  -- Each pair leaves LONG nowhere, whatever fails behind it; with an entry that stays, since an empty key would go.
+  -- LONG is taken out again at once, so that it stays nowhere, whatever fails later. It comes with an entry that stays:
+  -- an empty key would vanish.
   if call('EXISTS', execute) == 0 then
     call('ZADD', execute, 0, LONG, now_text, fingerprints[1])
     call('ZREM', execute, LONG)
@@ -475,5 +491,5 @@ call('DEL', lock)
 if leaves_turns then announce_turn(channel, wake_pause) end
 local next_ms = next_claim_ms(reclaimed)
 note_unfilled(owner, given.number < max_seeds and next_ms >= 0)
-local left_at = leaves and first_left_at()
+local left_at = leaves_hosts and first_left_at()
 return { state, next_ms, now, given.words, left_at and left_at <= now and 1 or 0 }

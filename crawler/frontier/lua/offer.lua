@@ -22,11 +22,11 @@
 -- ARGV: wake channel; the plan's edition that asked for the page which led to these seeds (0: not said);
 --   owner ('': one who remembers nothing); number of the receipt that this call leaves, and of the one that it relies
 --     on ('': none);
+--   the budget of each host for followed links, as 'SEEDS WINDOW_MS' ('': none, or the seeds aren't followed links);
 --   how many counts follow;
 --   for each count: `PLAN SITE INTERVAL`; 'known' (they are remembered so) or the reason why they are refused; of how
 --     many seeds;
---   for each seed: fingerprint, stored value, when it is due in ms ('0': now);
---   for followed links only: the budget of each host, as 'SEEDS WINDOW_MS'.
+--   for each seed: fingerprint, stored value, when it is due in ms ('0': now).
 -- Returns one byte, an answer below, for each seed that it came to, from the first on. Returns nil, and does nothing,
 -- where the receipt that it relies on isn't there any more.
 
@@ -36,15 +36,14 @@ local ANSWER = {
   known_stays_known = '6',
 }
 
-local COUNTS_FROM = 7 -- place in ARGV
+local COUNTS_FROM = 8 -- place in ARGV
 local COUNT_WORDS = 3
 local SEED_WORDS = 3
 
 local channel, edition, owner, receipt, relied_on = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
-local SEEDS_FROM = COUNTS_FROM + COUNT_WORDS * tonumber(ARGV[6])
-local number = math.floor((#ARGV - SEEDS_FROM + 1) / SEED_WORDS)
-local has_budget = #ARGV > SEED_WORDS * number + SEEDS_FROM - 1
-local budget, window_ms = string.match(has_budget and ARGV[#ARGV] or '', '^(%d+) (%d+)$')
+local budget, window_ms = string.match(ARGV[6], '^(%d+) (%d+)$')
+local SEEDS_FROM = COUNTS_FROM + COUNT_WORDS * tonumber(ARGV[7])
+local seed_count = (#ARGV - SEEDS_FROM + 1) / SEED_WORDS
 
 -- What is known of the call's seeds, by fingerprint, and kept up to date. `stored`: value in `seed`; `further`: what
 -- `also` holds; `has_failed` and `is_parked`: true.
@@ -53,6 +52,9 @@ local stored, further, has_failed, is_parked = {}, {}, {}, {}
 local is_grown = {} -- fingerprint -> true: `store` writes its `stored` or `further` anew
 
 local is_any_ready = false -- whether a seed is ready that was not
+
+-- Returns the stored value of a page of a host that was delivered before: its plan is told of it without a fetch.
+local function without_fetch(value, host) return DELIVERED .. string.sub(value, #host + 1) end
 
 -- Forgets a seed that failed when its last plan was cancelled, so that it is new to a plan that isn't.
 local function forget_cancelled(fingerprint)
@@ -108,11 +110,11 @@ end
 -- in turn. Returns whether it did. Reads and writes `reasons`, deletes from `fail`, writes `seed`.
 local function revive(fingerprint, plan, was_delivered)
   local value, reason = stored[fingerprint], call('HGET', reasons, fingerprint) or 'unknown'
-  local counts = not was_delivered and not IS_OF_PLANS[reason]
-  if counts or stop_of(plan) == 'cancel' or is_wanted_by(fingerprint, plan) then return false end
+  local fails_for_all = not was_delivered and not IS_OF_PLANS[reason]
+  if fails_for_all or stop_of(plan) == 'cancel' or is_wanted_by(fingerprint, plan) then return false end
   local host, kinds = host_and_kinds(value, further[fingerprint])
   if was_delivered then
-    stored[fingerprint] = DELIVERED .. string.sub(value, #host + 1)
+    stored[fingerprint] = without_fetch(value, host)
     call('HSET', seed, fingerprint, stored[fingerprint])
     host = DELIVERED
   end
@@ -129,15 +131,16 @@ end
 -- nothing is. `store` writes them.
 local function add_combinations(fingerprint, value, kind)
   local before, lines = stored[fingerprint], further[fingerprint]
-  if string.match(before, '^[^ ]+ ([^ ]+) ') == kind.plan then
+  if split_seed(before) == kind.plan then
     stored[fingerprint] = with_combinations(before, value)
     if stored[fingerprint] ~= before then is_grown[fingerprint] = true end
   elseif lines then
-    local left = {}
+    local new_lines = {}
     for line in string.gmatch(lines, '[^\n]+') do
-      left[#left + 1] = string.match(line, '^[^ ]+') == kind.plan and with_combinations(line, value) or line
+      local is_of_plan = string.match(line, '^[^ ]+') == kind.plan -- the line is `PLAN JSON`
+      new_lines[#new_lines + 1] = is_of_plan and with_combinations(line, value) or line
     end
-    further[fingerprint] = table.concat(left, '\n')
+    further[fingerprint] = table.concat(new_lines, '\n')
     if further[fingerprint] ~= lines then is_grown[fingerprint] = true end
   end
 end
@@ -150,7 +153,7 @@ local function share(fingerprint, value, kind, was_delivered)
   local host, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
   local had_asked = stop_of(kind.plan) == 'cancel' or is_wanted_by(fingerprint, kind.plan)
   if not had_asked then
-    local plan, json = string.match(value, '^[^ ]+ ([^ ]+) [^ ]+ %d+ (.*)$')
+    local plan, _, json = split_seed(value)
     local line, lines = plan .. ' ' .. json, further[fingerprint]
     further[fingerprint] = lines and lines .. '\n' .. line or line
     call('HSET', also, fingerprint, further[fingerprint])
@@ -210,12 +213,13 @@ end
 -- fingerprint..., and when the first of them is due.
 local function sort_out()
   local fingerprints, hosts_of, kind_at = {}, {}, {}
-  for n = 1, number do
+  for n = 1, seed_count do
     local at = SEEDS_FROM + SEED_WORDS * (n - 1)
     local host, kinds = host_and_kinds(ARGV[at + 1])
     fingerprints[n], hosts_of[n], kind_at[n] = ARGV[at], host, kinds[1]
   end
-  local finished, answers, new, new_to, new_of, first_of = read_known(fingerprints, kind_at), {}, {}, {}, {}, {}
+  local finished, answers = read_known(fingerprints, kind_at), {}
+  local new, new_by_plan, new_by_host, first_due_of = {}, {}, {}, {}
   for n, fingerprint in ipairs(fingerprints) do
     if not has_time() then break end
     local at = SEEDS_FROM + SEED_WORDS * (n - 1)
@@ -242,8 +246,7 @@ local function sort_out()
       answers[n] = ANSWER.refused
     else
       if finished[n] == 'delivered' then
-        value = DELIVERED .. string.sub(value, #host + 1)
-        host = DELIVERED
+        value, host = without_fetch(value, host), DELIVERED
       end
       book(kind, 'offered', 1)
       book(kind, 'ready', 1)
@@ -253,32 +256,32 @@ local function sort_out()
       if due == 0 then due, due_text = now, now_text end
       new[#new + 1] = fingerprint
       new[#new + 1] = value
-      append_to(new_to, kind.plan, fingerprint)
-      append_to(new_of, host, due_text)
-      append_to(new_of, host, fingerprint)
-      first_of[host] = math.min(first_of[host] or due, due)
+      append_to(new_by_plan, kind.plan, fingerprint)
+      append_to(new_by_host, host, due_text)
+      append_to(new_by_host, host, fingerprint)
+      first_due_of[host] = math.min(first_due_of[host] or due, due)
     end
   end
-  return answers, new, new_to, new_of, first_of
+  return answers, new, new_by_plan, new_by_host, first_due_of
 end
 
 -- Writes the new seeds: ready:HOST, `hosts`, followed:HOST, wanted:PLAN; `also` of those that have grown; and `seed` of
 -- both at the end, so that none is known where junk in another key breaks the call off before. A host with older seeds
 -- keeps its score, which may be later than their time since its turns are taken; unless a new seed is due before all of
 -- them.
-local function store(new, new_to, new_of, first_of)
+local function store(new, new_by_plan, new_by_host, first_due_of)
   local names = {}
-  for host in pairs(new_of) do names[#names + 1] = host end
+  for host in pairs(new_by_host) do names[#names + 1] = host end
   for n, score in ipairs(read_all('ZMSCORE', hosts, names)) do
-    local host, due = names[n], first_of[names[n]]
+    local host, due = names[n], first_due_of[names[n]]
     local older = score and due < tonumber(score) and first_due(ready, host)
     if not score or due < tonumber(score) and (not older or due < older) then place_host_no_later(hosts, host, due) end
-    write_all('ZADD', ready .. host, new_of[host])
+    write_all('ZADD', ready .. host, new_by_host[host])
   end
   for host, seeds in pairs(followed_now) do
     if call('INCRBY', followed .. host, seeds) == seeds then call('PEXPIRE', followed .. host, window_ms) end
   end
-  for plan, fingerprints in pairs(new_to) do write_all('SADD', wanted .. plan, fingerprints) end
+  for plan, fingerprints in pairs(new_by_plan) do write_all('SADD', wanted .. plan, fingerprints) end
   local lines = {}
   for fingerprint in pairs(is_grown) do
     new[#new + 1], new[#new + 2] = fingerprint, stored[fingerprint]
@@ -292,9 +295,9 @@ if relied_on ~= '' and call('HGET', receipts, owner) ~= relied_on then return fa
 -- A lapsed owner leaves none: no session would end any more that it goes with.
 if receipt ~= '' and call('ZSCORE', sessions, owner) then call('HSET', receipts, owner, receipt) end
 book_counts()
-local answers, new, new_to, new_of, first_of = sort_out()
+local answers, new, new_by_plan, new_by_host, first_due_of = sort_out()
 is_any_ready = is_any_ready or #new > 0
-if #new > 0 or next(is_grown) then store(new, new_to, new_of, first_of) end
+if #new > 0 or next(is_grown) then store(new, new_by_plan, new_by_host, first_due_of) end
 if is_any_ready then call('PUBLISH', channel, 'offer') end
 flush_hosts()
 flush_ledger()

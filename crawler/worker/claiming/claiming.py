@@ -131,19 +131,24 @@ class Claiming:
 
         One that no host answers still claims a seed now and then, to find out when one answers again.
         """
-        life = self._life
-        sinks = ", ".join(f"{name} ({why})" for name, why in sorted(self._sinks_down.items()))
-        short = life.headroom.short_of()
-        reasons = {
-            "it stops": life.stopping.is_set(),
-            "an operator has drained its node": life.orders.drained,
-            f"it waits for {sinks}": self._sinks_down,
-            "its session isn't alive": not life.session.alive,
-            "Redis is full": self.redis_full.now,
-            "no host answers it": life.egress.is_down,
-            f"its node has no {short} left": short,
-        }
-        return next((reason for reason, holds in reasons.items() if holds), "")
+        if obstacle := self._obstacle():
+            return obstacle
+        if self.redis_full.now:
+            return "Redis is full"
+        if self._life.egress.is_down:
+            return "no host answers it"
+        lack = self._life.headroom.short_of()
+        return f"its node has no {lack} left" if lack else ""
+
+    def _obstacle(self) -> str:
+        """Returns why no claim is tried at all, whatever room there is; empty: one may be."""
+        if self._life.stopping.is_set():
+            return "it stops"
+        if self._life.orders.drained:
+            return "an operator has drained its node"
+        if self._sinks_down:
+            return "it waits for " + ", ".join(f"{name} ({why})" for name, why in sorted(self._sinks_down.items()))
+        return "" if self._life.session.alive else "its session isn't alive"
 
     def room(self, slow_visits: int = 0) -> int:
         """Returns how many seeds may be claimed now, by the node's headroom; while no host answers, one now and then.
@@ -151,12 +156,12 @@ class Claiming:
         Args:
             slow_visits: Number of visits that are held up on slow lanes.
         """
-        life, carrying = self._life, self.claims.carrying
-        if life.stopping.is_set() or life.orders.drained or self._sinks_down or not life.session.alive:
+        egress, carrying = self._life.egress, self.claims.carrying
+        if self._obstacle():
             return 0
-        if life.egress.is_down:
-            return int(life.egress.probe_is_due and carrying == 0)
-        return life.headroom.room(carrying, slow_visits)
+        if egress.is_down:
+            return int(egress.probe_is_due and carrying == 0)
+        return self._life.headroom.room(carrying, slow_visits)
 
     @property
     def sinks_down(self) -> list[str]:

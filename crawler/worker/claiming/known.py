@@ -78,15 +78,15 @@ class Known:
         answers = b""  # of those in `to_offer`, in their order
         while counts or len(answers) < len(to_offer):
             batch = [offered[place] for place in to_offer[len(answers) : len(answers) + OFFER_BATCH]]
-            answer = await call(batch, counts=counts)
-            if answer is None and counts:  # the next call relies on no receipt
+            of_batch = await call(batch, counts=counts)
+            if of_batch is None and counts:  # the next call relies on no receipt
                 to_offer, remembered = list(range(len(offered))), []
             counts = Counter()
-            answers += answer or b""
-        marks = bytearray([OfferAnswer.KNOWN_FINISHED] * len(offered))
-        for place, mark in zip(to_offer, answers, strict=True):
-            marks[place] = mark
-        return bytes(marks), len(remembered)
+            answers += of_batch or b""
+        of_all = bytearray([OfferAnswer.KNOWN_FINISHED] * len(offered))
+        for place, answer in zip(to_offer, answers, strict=True):
+            of_all[place] = answer
+        return bytes(of_all), len(remembered)
 
     async def _call(
         self,
@@ -104,7 +104,7 @@ class Known:
             As `Queue.offer_batch`; None: nothing was done.
         """
         receipt = Receipt(owner, str(next(self._numbers)), self._receipts.get(partition, ""))
-        answer = await self._queue.offer_batch(
+        answers = await self._queue.offer_batch(
             partition,
             batch,
             edition=edition,
@@ -113,16 +113,16 @@ class Known:
             counts=[Count(kind, "known", number) for kind, number in counts.items()],
             receipt=receipt,
         )
-        if answer is None:
+        if answers is None:
             self._forget(partition)
             return None
         self._receipts[partition] = receipt.number
         emptied = self._emptied[partition]
-        for proposal, mark in zip(batch, answer, strict=False):  # it may not have come to all of them
-            if mark in STAYS_KNOWN:
+        for proposal, answer in zip(batch, answers, strict=False):  # it may not have come to all of them
+            if answer in STAYS_KNOWN:
                 whatever_the_words, by_these_words = _names(proposal)
-                self._younger[whatever_the_words if mark == OfferAnswer.KNOWN_FINISHED else by_these_words] = emptied
-        return answer
+                self._younger[whatever_the_words if answer == OfferAnswer.KNOWN_FINISHED else by_these_words] = emptied
+        return answers
 
     def _remembered(self, name: bytes) -> int | None:
         """Returns `_emptied` of a seed's partition as it was when the seed was remembered last; None: it never was."""

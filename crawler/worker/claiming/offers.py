@@ -178,7 +178,7 @@ class Offers:
                 if frontier == "nav":  # whose pages are hardly ever offered twice
                     return await self._queues[frontier].offer_to(partition, proposals, **terms, confirmed=True)
                 owner = self._leases[partition].owner
-                marks, counted = await self._known.offer(partition, owner, proposals, **terms)
+                answers, counted = await self._known.offer(partition, owner, proposals, **terms)
             except ResponseError as error:
                 if not is_of_a_key(error):
                     raise
@@ -187,15 +187,15 @@ class Offers:
                 return None
             if counted:
                 self._stats.inc_value("frontier/offered/remembered", counted)
-            return marks
+            return answers
 
         try:
-            marks = await self._until_taken(offer, len(proposals))
+            answers = await self._until_taken(offer, len(proposals))
         except UnavailableError as error:
             _fail(parts, error)
             return
-        if marks is not None:
-            _answer(parts, marks)
+        if answers is not None:
+            _answer(parts, answers)
             return
         for part in parts:
             task = tasks.start(
@@ -244,13 +244,13 @@ class Offers:
                 return answer
 
 
-def _answer(parts: Sequence[_Part], marks: bytes) -> None:
+def _answer(parts: Sequence[_Part], answers: bytes) -> None:
     """Tells each part what became of its proposals."""
     start = 0
     for part in parts:
         end = start + len(part.proposals)
         if not part.answer.done():
-            part.answer.set_result(marks[start:end])
+            part.answer.set_result(answers[start:end])
         start = end
 
 

@@ -1,6 +1,7 @@
 -- What a stored seed is counted under, and the counting itself. A script calls `flush_ledger` once, at its end.
 --
--- Gives the scripts: `DELIVERED`, `all_kinds`, `kind_of`, `host_and_kinds`, `book`, `book_all`, `flush_ledger`.
+-- Gives the scripts: `DELIVERED`, `split_seed`, `all_kinds`, `kind_of`, `host_and_kinds`, `book`, `book_all`,
+-- `flush_ledger`.
 --
 -- A seed's kind is what it shares with many others: `plan`, `site` and `interval` (s); and, under `booked`, how this
 -- call has changed the number of seeds of that kind, by state. A seed has a kind for each plan that wants it, and each
@@ -8,6 +9,10 @@
 -- wanted by several plans: a scheduled one has its plan in its fingerprint.
 
 local DELIVERED = '+' -- in place of the host, of a seed whose page needs no fetch
+
+-- Splits a stored seed, `HOST PLAN SITE INTERVAL JSON`: returns its plan, `SITE INTERVAL` and its JSON; nil for a
+-- damaged one.
+local function split_seed(value) return string.match(value, '^[^ ]+ ([^ ]+) ([^ ]+ %d+) (.*)$') end
 
 local all_kinds = {} -- `PLAN SITE INTERVAL` -> kind
 

@@ -47,7 +47,7 @@ end
 -- true, at least one of the seed's; `host`: the one to store. Writes `seed`, `also` and wanted:PLAN. Returns the seed's
 -- value, what `also` holds, and its kinds from now on.
 local function keep_plans(fingerprint, value, further, kept, host)
-  local plan, words, json = string.match(value, '^[^ ]+ ([^ ]+) ([^ ]+ %d+) (.*)$')
+  local plan, words, json = split_seed(value)
   if not plan then plan, words, json = '-', '- 0', '' end -- damaged, and stays so: its claimant fails it
   local lines = plan .. ' ' .. json .. (further and '\n' .. further or '')
   local first, others = nil, {}
