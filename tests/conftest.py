@@ -26,9 +26,7 @@ from releases import ROOT, write_entry_points
 from crawler.render import chromium
 from crawler.render.errors import BrowserMissingError
 from testbed.servers import ForumServer, Kafka, Mongo, Redis
-from testbed.servers.mediawiki import MediaWiki
 from testbed.servers.redis_cluster import RedisCluster
-from testbed.servers.wiki_pages import wiki_pages
 
 # The commands are this checkout's, whichever was installed last, for this process and for those that it starts.
 _commands = tempfile.TemporaryDirectory(prefix="commands-")
@@ -113,12 +111,6 @@ kafka_server = shared(Kafka)
 forum = shared(
     ForumServer, "--delay-ms", "200"
 )  # the demo's; `url` is its origin, `access_log` its requests as JSON lines
-
-
-@pytest.fixture(scope="session")
-def mediawiki(server_folder):
-    with started(MediaWiki, server_folder, wiki_pages(25)) as server:
-        yield server
 
 
 @pytest.fixture(scope="session")

@@ -8,15 +8,15 @@ loopback.
 from testbed.applications.docsify import Docsify
 from testbed.applications.dokuwiki import DokuWiki
 from testbed.applications.fossil import Fossil
-from testbed.applications.mediawiki import WikiWithHistory
+from testbed.applications.mediawiki import MediaWiki
 from testbed.applications.page import Remark, TruePage
 from testbed.applications.sphinx import Sphinx
 from testbed.applications.trac import Trac
 from testbed.applications.wordpress import WordPress
 
-Application = WikiWithHistory | DokuWiki | WordPress | Trac | Fossil | Sphinx | Docsify
+Application = MediaWiki | DokuWiki | WordPress | Trac | Fossil | Sphinx | Docsify
 APPLICATIONS: dict[str, type[Application]] = {
-    "mediawiki": WikiWithHistory,
+    "mediawiki": MediaWiki,
     "dokuwiki": DokuWiki,
     "wordpress": WordPress,
     "trac": Trac,
@@ -31,10 +31,10 @@ __all__ = [
     "Docsify",
     "DokuWiki",
     "Fossil",
+    "MediaWiki",
     "Remark",
     "Sphinx",
     "Trac",
     "TruePage",
-    "WikiWithHistory",
     "WordPress",
 ]

@@ -1,26 +1,44 @@
-"""MediaWiki with articles that have authors, times and redirects: imported as a dump of another wiki."""
+"""MediaWiki with articles that have authors, times and redirects: imported as a dump of another wiki.
+
+It is on SQLite and PHP's built-in server.
+"""
 
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import urllib.parse
 import urllib.request
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from crawler.base.errors import UnavailableError
 from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table, articles
 from testbed.applications.page import TruePage
-from testbed.servers.mediawiki import IMPORT_SECONDS, LIST_SECONDS, MediaWiki
+from testbed.servers.process import Server, answers_http, free_port, run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+INSTALL_SECONDS = 60.0
+IMPORT_SECONDS = 300.0  # the longest import; 15 ms a page on an idle machine
+LIST_SECONDS = 30.0  # for one list of pages
+# SQLite needn't wait for the disk, because no test goes on after a crash; the waiting took two thirds of an import.
+NO_SYNC = """
+$wgDBservers = [ [ 'type' => 'sqlite', 'dbname' => $wgDBname, 'dbDirectory' => $wgSQLiteDataDir, 'load' => 1,
+    'variables' => [ 'synchronous' => 'OFF' ] ] ];
+$wgObjectCaches[CACHE_DB]['server']['variables']['synchronous'] = 'OFF';
+$wgLocalisationCacheConf['storeServer']['variables']['synchronous'] = 'OFF';
+$wgJobTypeConf['default']['server']['variables']['synchronous'] = 'OFF';
+"""
+DEBIAN_PACKAGES = "mediawiki php-cli php-sqlite3 php-xml php-mbstring php-intl"
 FRAME = '<div class="frame">{{{1}}}</div>'  # the template that makes a notice
 
 
-class WikiWithHistory(MediaWiki):
+class MediaWiki(Server):
     """A wiki of articles.
 
     Args:
@@ -33,7 +51,22 @@ class WikiWithHistory(MediaWiki):
 
     def __init__(self, folder: Path, count: int) -> None:
         self.articles = articles(count)
-        super().__init__(folder, {})
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._program = _installed()
+        own = folder / "mediawiki"
+        super().__init__(
+            "mediawiki",
+            ["php", "-S", f"127.0.0.1:{self.port}", "-t", str(self._program)],
+            own,
+            environment={"MW_CONFIG_FILE": str(own / "LocalSettings.php"), "PHP_CLI_SERVER_WORKERS": "2"},
+        )
+
+    def start(self) -> None:
+        """Starts the wiki and waits until it answers; the first time, installs it and imports the pages."""
+        if not (self.folder / "LocalSettings.php").exists():
+            self._install()
+        super().start()
 
     def truth(self) -> list[TruePage]:
         """Returns its pages: titles, times and redirects as the wiki's own API tells them."""
@@ -59,12 +92,29 @@ class WikiWithHistory(MediaWiki):
             more = f"&gapfilterredir=nonredirects&gaplimit=50&gapcontinue={urllib.parse.quote(go_on)}" if go_on else ""
         return found
 
+    def _install(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        options = ["--dbtype", "sqlite", "--dbpath", self.folder / "data", "--confpath", self.folder]
+        options += ["--server", self.url, "--scriptpath", "", "--pass", "a-long-test-password"]
+        self._maintain("install.php", *options, "Test wiki", "Admin", seconds=INSTALL_SECONDS)
+        with (self.folder / "LocalSettings.php").open("a") as file:
+            file.write(NO_SYNC)
+        self._import()
+
     def _import(self) -> None:
         dump = self.folder / "dump.xml"
         dump.write_text("".join(_dump(self.articles)), encoding="utf-8")
         self._maintain("importDump.php", "--username-prefix=", str(dump), seconds=IMPORT_SECONDS)
         for script in ("rebuildrecentchanges.php", "rebuildtextindex.php", "runJobs.php"):
             self._maintain(script, seconds=IMPORT_SECONDS)
+
+    def _maintain(self, script: str, *arguments: object, seconds: float) -> None:
+        command = ["php", str(self._program / "maintenance" / script), *map(str, arguments)]
+        environment = {"MW_CONFIG_FILE": str(self.folder / "LocalSettings.php")} if script != "install.php" else {}
+        run_to_end(script, command, self.folder, seconds, environment)
+
+    def _answers(self) -> bool:
+        return answers_http(self.port, "/api.php?action=query&meta=siteinfo&format=json")
 
 
 def _dump(of: list[Article]) -> Iterator[str]:
@@ -106,3 +156,18 @@ def _markup(block: Block) -> str:
             return f"<pre>{escape(block.text)}</pre>"
         case Notice():
             return f"{{{{Frame|1={escape(block.text)}}}}}"
+
+
+def _installed() -> Path:
+    """Returns the folder of Debian's MediaWiki.
+
+    Raises:
+        UnavailableError: There is none.
+    """
+    if shutil.which("php") and shutil.which("dpkg-query"):
+        command = ["dpkg-query", "-L", "mediawiki"]
+        listing = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603 -- constants
+        for line in listing.splitlines():
+            if line.endswith("/maintenance/importDump.php"):
+                return Path(line).parents[1]
+    raise UnavailableError(f"MediaWiki: Debian's packages aren't all installed: {DEBIAN_PACKAGES}")

@@ -2,7 +2,7 @@
 
 In: a folder for data and logs. Out: a server that answers at its `url` (Kafka: `bootstrap`) until it is stopped, or
 until the process that started it has ended. Read `process.py` first: what all of them share. `redis_cluster.py`,
-`kafka_cluster.py`, `mediawiki.py` with the pages in `wiki_pages.py`, and `many_hosts.py` serve the tests alone.
+`kafka_cluster.py` and `many_hosts.py` serve the tests alone.
 """
 
 from testbed.servers.forum import ForumServer

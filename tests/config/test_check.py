@@ -121,12 +121,6 @@ def test_a_secret_in_scrapy_cfg_is_hidden(in_file):
     assert redaction_of(Settings())("hunter22 and hunter%2333, hunter#33") == "*** and ***, ***"
 
 
-def test_a_secret_in_a_credential_is_hidden(monkeypatch, tmp_path):
-    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
-    (tmp_path / "KAFKA_SASL_PASSWORD").write_text("hunter22\n")
-    assert redaction_of(Settings())("hunter22") == "***"
-
-
 def test_a_credential_that_cant_be_read_hides_the_others_all_the_same(monkeypatch, tmp_path):
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     (tmp_path / "KAFKA_SASL_PASSWORD").write_text("hunter22")

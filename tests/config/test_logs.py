@@ -18,11 +18,19 @@ from crawler.base.scrapy_private import format_log_as_scrapy
 from crawler.config import logs
 
 
+@pytest.fixture(autouse=True)
+def _installed():
+    """Has the process log as ours do, with a secret among its settings."""
+    factory, redact = logging.getLogRecordFactory(), logs.InertRecord.redact
+    logs.install({"REDIS_URL": "redis://:s3cret-value@a.example/0"})
+    yield
+    logging.setLogRecordFactory(factory)
+    logs.InertRecord.redact = redact
+
+
 @pytest.fixture
 def log():
     """Returns a function that logs with a handler of somebody else's, and gives what it wrote."""
-    factory, redact = logging.getLogRecordFactory(), logs.InertRecord.redact
-    logs.install({"REDIS_URL": "redis://:s3cret-value@a.example/0"})
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
@@ -36,8 +44,6 @@ def log():
 
     yield written
     logger.removeHandler(handler)
-    logging.setLogRecordFactory(factory)
-    logs.InertRecord.redact = redact
 
 
 class Failing:
@@ -93,26 +99,17 @@ def test_a_record_is_not_endless(log):
     assert len(log("%s", "x" * 1_000_000)) < 2 * logs.RECORD_CHARACTERS_MAX
 
 
-@pytest.fixture
-def json_of():
-    """Returns a function that gives what a record becomes as JSON, with the secret of a setting in the process."""
-    factory, redact = logging.getLogRecordFactory(), logs.InertRecord.redact
-    logs.install({"REDIS_URL": "redis://:s3cret-value@a.example/0"})
-
-    def written(*arguments, level=logging.WARNING, exc_info=None, **extra):
-        record = logging.getLogger("tests.logs").makeRecord(
-            "tests.logs", level, "file", 1, arguments[0], arguments[1:], exc_info, extra=extra
-        )
-        line = logs.JsonLines().format(record)
-        assert line.isprintable()
-        return json.loads(line)
-
-    yield written
-    logging.setLogRecordFactory(factory)
-    logs.InertRecord.redact = redact
+def json_of(*arguments, level=logging.WARNING, exc_info=None, **extra):
+    """Returns what a record becomes as JSON."""
+    record = logging.getLogger("tests.logs").makeRecord(
+        "tests.logs", level, "file", 1, arguments[0], arguments[1:], exc_info, extra=extra
+    )
+    line = logs.JsonLines().format(record)
+    assert line.isprintable()
+    return json.loads(line)
 
 
-def test_a_line_of_json_has_the_event_and_what_fills_in_its_message(json_of):
+def test_a_line_of_json_has_the_event_and_what_fills_in_its_message():
     found = json_of(log_events.SINK_DOWN, "kafka", ConnectionError("no broker"))
     assert found.pop("time").endswith("Z")
     assert found == {
@@ -126,13 +123,13 @@ def test_a_line_of_json_has_the_event_and_what_fills_in_its_message(json_of):
     assert json_of(log_events.SESSION_NOT_RENEWED, 7, "x")["partition"] == 7
 
 
-def test_json_has_no_secret_and_nothing_that_acts(json_of):
+def test_json_has_no_secret_and_nothing_that_acts():
     found = json_of(log_events.KAFKA_REFUSES, "s3cret-value \x1b[2J\n{}", spider=SimpleNamespace(name="consumer"))
     assert found["error"] == "*** \N{REPLACEMENT CHARACTER}[2J {}"
     assert (found["message"], found["spider"]) == ("kafka: refuses messages: " + found["error"], "consumer")
 
 
-def test_json_has_a_traceback_in_the_same_line(json_of):
+def test_json_has_a_traceback_in_the_same_line():
     try:
         list(Failing())
     except ValueError:
@@ -142,7 +139,7 @@ def test_json_has_a_traceback_in_the_same_line(json_of):
     assert "s3cret-value" not in found["traceback"]
 
 
-def test_scrapys_handlers_write_json_where_they_are_told_to(tmp_path, json_of):
+def test_scrapys_handlers_write_json_where_they_are_told_to(tmp_path):
     path = tmp_path / "log"
     try:
         logs.install({"LOG_JSON": "1"})

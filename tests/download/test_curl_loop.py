@@ -43,17 +43,6 @@ async def test_a_transfer_that_is_stopped_ends_its_connection(curl_loop, serve):
     assert await curl_loop.start(handle) == SUCCESS  # the handle is free
 
 
-async def test_a_transfer_may_end_after_its_waiter_was_cancelled(curl_loop, serve):
-    handle = handle_of(serve(answer(b"x")).page)
-    running = curl_loop.start(handle)
-    waiting = asyncio.create_task(asyncio.wait([running]))
-    running.cancel()
-    await waiting
-    await eventually(lambda: not curl_loop._running, "the transfer to end all the same")
-    curl_loop.stop(handle)
-    assert await curl_loop.start(handle) == SUCCESS
-
-
 async def test_closing_ends_all_transfers_and_cancels_their_waiters(serve):
     curl_loop, host = CurlLoop(), serve(HOLD)
     handles = [handle_of(host.page, TIMEOUT_MS=60_000) for _ in range(5)]

@@ -200,15 +200,6 @@ async def test_a_body_has_so_many_bytes_at_most(get, serve, head, allowed, ends)
             await get(host.page, meta={"download_maxsize": allowed})
 
 
-async def test_a_large_body_is_warned_of(get, serve, caplog):
-    host = serve(answer(b"x" * 100))
-    await get(host.page, meta={"download_warnsize": 99})
-    host = serve(answer(b"x" * 100, length=False))
-    await get(host.page, meta={"download_warnsize": 99})
-    warnings = [record.message for record in caplog.records if "warn size" in record.message]
-    assert [message.split()[0] for message in warnings] == ["Expected", "Received"]
-
-
 async def test_half_an_answer_is_an_error_unless_it_is_wanted(get, serve):
     host = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
     with pytest.raises(AnswerError, match="truncated"):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 
 import pytest
 from hostile import hostile_wire_http2 as http2
 from hostile.hostile_wire_bodies import PAGE
 
 from crawler.base.errors import AnswerError
-from crawler.download import curl_options
 
 REFUSALS = {
     "refused": lambda stream: http2.reset(stream, http2.REFUSED_STREAM),
@@ -64,20 +62,3 @@ async def test_what_is_refused_again_fails_as_a_connection(serve, get, method, m
         await get(host.page, method=method)
     assert caught.value.reason == "connection"
     assert len(host.asked) == 1
-
-
-async def test_a_resend_has_what_is_left_of_the_time(serve, get, monkeypatch):
-    deadlines, set_timeout = [], curl_options.set_timeout
-
-    def record(curl, deadline_s):
-        deadlines.append(deadline_s)
-        set_timeout(curl, deadline_s)
-
-    def slowly(_number, stream):
-        time.sleep(1)  # the server takes so long
-        return REFUSALS["refused"](stream)
-
-    monkeypatch.setattr(curl_options, "set_timeout", record)
-    assert (await get(serve(slowly).page)).body == PAGE
-    first, again = deadlines
-    assert again - first < 1
