@@ -264,7 +264,7 @@ class Node:
             self._turns.headers_received(request)
             self._turns.process_response(request, ANSWER)
         except (HeadroomError, RefusedError):
-            visit.decide_outcome("release", "refused")
+            visit.end_as("release", "refused")
         else:
             visit.end_fetch()
             await self._processor.work()

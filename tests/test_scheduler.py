@@ -160,7 +160,7 @@ async def test_a_page_without_memory_is_handed_back_untried_and_nothing_more_is_
     scheduler = await build()
     await offer(scheduler, content(1), content(2, "b.test"))
     first, second = await requests(scheduler, 2)
-    state_of(first).visit.decide_outcome(*OUT_OF_MEMORY)
+    state_of(first).visit.end_as(*OUT_OF_MEMORY)
     end(first)
     await until_totals(scheduler, ready=1)
     assert (await scheduler.worker.claiming.queue.totals()).failed == 0

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.visits import Lane, Visit
     from crawler.worker.turns.turn import HostSign
 
-NO_SESSION = Outcome("release", reasons.NO_SESSION)
+LEASE_LOST = Outcome("release", reasons.NO_SESSION)
 # Nothing was sent for the seed, so no try is counted. Once its visit has started, `outcome_of_error` makes it a retry.
-HOST_BACKOFF = Outcome("release", reasons.LEFT_ALONE)
-NO_EGRESS = Outcome("release", reasons.NO_EGRESS)
+HOST_LEFT_ALONE = Outcome("release", reasons.LEFT_ALONE)
+EGRESS_AT_FAULT = Outcome("release", reasons.NO_EGRESS)
 PORTAL = Outcome("postpone", reasons.NETWORK_LOGIN)  # while other hosts answer; a portal may let some through
 PORTAL_SECONDS = 60.0  # until a page is asked for again in place of which a portal answered
 PROXY_REFUSES = Outcome("postpone", reasons.PROXY_REFUSES)  # so that another node may claim the page
@@ -120,13 +120,13 @@ class TurnMiddleware:
             lane.back_off(error.wait_s)
             if visit.started:
                 raise
-            raise RefusedError(HOST_BACKOFF) from None
+            raise RefusedError(HOST_LEFT_ALONE) from None
         except BaseException:
             self._end(state)
             raise
         if visit.ended or lane.released or not self._is_ours(visit):
             self._end(state)
-            raise RefusedError(NO_SESSION)
+            raise RefusedError(LEASE_LOST)
         visit.started = visit.started or state.robots_bytes is None
         if self._egress.is_down:
             timeout_s = float(request.meta.get("download_timeout", PROBE_TIMEOUT_SECONDS))
@@ -152,7 +152,7 @@ class TurnMiddleware:
             await self._acquire_address(self._ip_budget, request, state, lane)
         visit.check()
         if not self._is_ours(visit):
-            raise RefusedError(NO_SESSION)
+            raise RefusedError(LEASE_LOST)
 
     def headers_received(self, request: Request) -> None:
         """Corrects when the request counts as started: it may have reached the host later than it was sent.
@@ -176,9 +176,10 @@ class TurnMiddleware:
         self._fastest[lane.host] = (answers + 1, took_s)
 
     def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
-        """Frees the lane for its next request; begins the backoff that the host asks for (RFC 9110, 10.2.3).
+        """Frees the lane for its next request, and begins the backoff that the host asks for (RFC 9110, 10.2.3).
 
-        The worker learns how large answers are.
+        The worker learns how large answers are. An answer of the host's is returned at once; where it has to be found
+        out whose an answer is, that is awaited.
 
         Raises:
             RefusedError: The answer may be of a proxy or of the network, and this worker's way out may be at fault.
@@ -189,29 +190,44 @@ class TurnMiddleware:
             return response
         by_proxy = bool(request.meta.get("proxy"))
         if may_be_the_networks(response.status, by_proxy=by_proxy):
-            return self._from_network(response, state, state.lane)
+            return self._after_network_answer(response, state, state.lane)
         if by_proxy and may_be_a_proxys(response):
-            return self._refused(request, response, state)
-        return self._answered(request, response, state)
+            return self._after_proxy_refusal(request, response, state, state.lane)
+        return self._after_host_answer(request, response, state, state.lane)
 
-    async def _refused(self, request: Request, response: Response, state: RequestState) -> Response:
-        """As `process_response`, for a refusal that may be the proxy's own; the page waits until that is known.
+    async def _after_network_answer(self, response: Response, state: RequestState, lane: Lane) -> Response:
+        """Does what `process_response` does, for an answer that may be the proxy's or the network's own.
 
         Raises:
-            RefusedError: It may be.
+            RefusedError: This worker's way out may be at fault; or a portal has answered.
         """
-        assert state.lane is not None  # `process_response` has seen to it
-        if await self._proxy_refusals.is_hosts_own(state.lane.host, response):
-            return self._answered(request, response, state)
+        self._end(state)
+        await self._require_hosts_fault(lane, state)
+        if response.status == NETWORK_LOGIN:
+            raise RefusedError(PORTAL, PORTAL_SECONDS)
+        sign, backoff_s = _sign_of(response)
+        lane.back_off(backoff_s)
+        self._record(lane, sign, state)
+        return response
+
+    async def _after_proxy_refusal(
+        self, request: Request, response: Response, state: RequestState, lane: Lane
+    ) -> Response:
+        """Does what `process_response` does, for a refusal that may be the proxy's own.
+
+        Raises:
+            RefusedError: It may be; the page waits until that is known.
+        """
+        if await self._proxy_refusals.is_hosts_own(lane.host, response):
+            return self._after_host_answer(request, response, state, lane)
         self._end(state)
         raise RefusedError(PROXY_REFUSES, PROXY_REFUSES_SECONDS)
 
-    def _answered(self, request: Request, response: Response, state: RequestState) -> Response:
-        """As `process_response`, for an answer of the host's."""
-        assert state.lane is not None  # likewise
+    def _after_host_answer(self, request: Request, response: Response, state: RequestState, lane: Lane) -> Response:
+        """Does what `process_response` does, for an answer of the host's."""
         state.visit.answer = AnswerHead(response.url, response.status, response.headers, response.body[:BODY_BYTES])
-        self._tally.answered(state.lane.host, response.status, len(response.body))
-        place = f"{urlparse_cached(request).scheme}://{state.lane.host}"  # the URL of a user's request may lack its `/`
+        self._tally.answered(lane.host, response.status, len(response.body))
+        place = f"{urlparse_cached(request).scheme}://{lane.host}"  # the URL of a user's request may lack its `/`
         self._egress.answered(Place(place, state.visit.seed.site))
         self._end(state, *_sign_of(response))
         return response
@@ -234,25 +250,14 @@ class TurnMiddleware:
         reason = outcome_of_error(exception).reason
         if not was_sent or lane is None:
             return
-        is_bad = reason in BAD_ANSWERS and (self._egress.suspects(lane.host) or "proxy" in request.meta)
-        if is_bad or reason in NO_ANSWER or reason == reasons.PAGE_TIMEOUT:
-            await self._blame(lane, state)
+        is_doubtful = reason in BAD_ANSWERS and (self._egress.suspects(lane.host) or "proxy" in request.meta)
+        if is_doubtful or reason in NO_ANSWER or reason == reasons.PAGE_TIMEOUT:
+            await self._require_hosts_fault(lane, state)
             if reason in HOST_FAULTS:
                 self._record(lane, "failures", state)
 
-    async def _from_network(self, response: Response, state: RequestState, lane: Lane) -> Response:
-        """As `process_response`, for an answer that may be the proxy's or the network's own."""
-        self._end(state)
-        await self._blame(lane, state)
-        if response.status == NETWORK_LOGIN:
-            raise RefusedError(PORTAL, PORTAL_SECONDS)
-        sign, backoff_s = _sign_of(response)
-        lane.back_off(backoff_s)
-        self._record(lane, sign, state)
-        return response
-
-    async def _blame(self, lane: Lane, state: RequestState) -> None:
-        """Returns when the host of a lane is known to be at fault for a failed request.
+    async def _require_hosts_fault(self, lane: Lane, state: RequestState) -> None:
+        """Finds out whether the host of a lane is at fault for a failed request; returns if it is.
 
         Raises:
             RefusedError: This worker's way out may be at fault.
@@ -265,10 +270,10 @@ class TurnMiddleware:
                 egress.blames(lane.host, visit.seed.site, lambda place: self._ask(place, visit))
             )
         if not is_at_fault:
-            raise RefusedError(NO_EGRESS)
+            raise RefusedError(EGRESS_AT_FAULT)
 
     def _record(self, lane: Lane, sign: HostSign, state: RequestState) -> None:
-        """Records what a request says of its host, and reports it unless the host is well."""
+        """Records what a request says of its host, and reports to the frontier what isn't well."""
         if not _says_little(sign, state):
             lane.record(sign)
             if sign != "answers":

@@ -81,7 +81,7 @@ class VisitSpiderMiddleware:
                 if (begun := self._begin_part(output, visit)) is not None:
                     yield begun
         except (Exception, asyncio.CancelledError) as error:  # before the part ends: Scrapy tells of it only afterwards
-            visit.decide_outcome(*outcome_of_callback_error(error))
+            visit.end_as(*outcome_of_callback_error(error))
             raise
         finally:
             if part is not None:
@@ -144,7 +144,7 @@ class VisitSpiderMiddleware:
                 assert failure.value is not None  # it is never None, though Twisted's types allow it
                 outcome = outcome_of_error(failure.value)
                 delay_ms = retry_delay_ms(visit.claimed.tries, self._retry_base_s, self._retry_max_s)
-                visit.decide_outcome(outcome.operation, outcome.reason, delay_ms)
+                visit.end_as(outcome.operation, outcome.reason, delay_ms)
                 return
             outputs = await ensure_awaitable(iterate_spider_output(errback(failure)))
             async for output in as_async_generator(outputs):

@@ -102,7 +102,7 @@ class FilesSink(Sink):
         positions: dict[str, list[int]] = {}
         for position, record in enumerate(batch):
             if not record.done:
-                stem = f"{record.site}.also" if record.also else record.site
+                stem = f"{record.site}.also" if record.is_also else record.site
                 positions.setdefault(stem, []).append(position)
         refused: dict[int, Reason] = {}
         try:

@@ -166,7 +166,7 @@ class KafkaSink(Sink):
         positions: dict[str, list[int]] = {}
         for position, record in enumerate(batch):
             if not record.done:
-                suffix = ALSO_SUFFIX if record.also else ""
+                suffix = ALSO_SUFFIX if record.is_also else ""
                 positions.setdefault(self._prefix + record.site + suffix, []).append(position)
         futures: dict[int, Any] = {}
         errors: dict[int, KafkaError] = {}
@@ -215,7 +215,7 @@ class KafkaSink(Sink):
             refusal: KafkaError | None = error
             if (
                 is_to_blame
-                and not record.also
+                and not record.is_also
                 and record.site != PROOF
                 and OF_ONE_MESSAGE.get(type(error)) == reasons.MESSAGE_TOO_LARGE
             ):

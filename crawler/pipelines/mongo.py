@@ -130,7 +130,7 @@ class MongoSink(Sink):
         documents: dict[int, Version] = {}
         writes: dict[int, InsertOne[Any] | UpdateOne] = {}
         for position, record in enumerate(batch):
-            if record.also:
+            if record.is_also:
                 writes[position] = _one_more_plan(record.value)
                 continue
             document = _document(record)

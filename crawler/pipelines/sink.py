@@ -52,7 +52,7 @@ class Record:
         key: The seed's fingerprint in hex.
         value: The message, UTF-8 JSON on one line.
         gaps: How much of its page it lacks that another visit may have, as `Item.gaps`.
-        also: It is no `Item`, but an `Also`.
+        is_also: It is no `Item`, but an `Also`.
         done: The sink has acknowledged it: when the rest of its batch is sent again, this record is left out.
     """
 
@@ -60,7 +60,7 @@ class Record:
     key: str
     value: bytes
     gaps: int = 0
-    also: bool = False
+    is_also: bool = False
     done: bool = False
 
 
@@ -171,11 +171,11 @@ class SinkPipeline:
     Right behind it goes the word to further plans that want its page. Items of other classes pass through untouched.
     """
 
-    def __init__(self, sinks: Mapping[str, Sink], config: BatchConfig, process: CrawlProcess) -> None:
+    def __init__(self, sinks: Mapping[str, Sink], batch_config: BatchConfig, process: CrawlProcess) -> None:
         self._sinks = tuple(sinks.values())
         self._process = process
         self._batchers = [
-            Batcher(name, sink.send, sink.prove, config, in_flight=sink.in_flight, process=process)
+            Batcher(name, sink.send, sink.prove, batch_config, in_flight=sink.in_flight, process=process)
             for name, sink in sinks.items()
         ]
 
@@ -250,7 +250,7 @@ class SinkPipeline:
         value = message(also)
         for sink, batcher in zip(self._sinks, self._batchers, strict=True):
             if sink.takes_also:
-                await batcher.put(Record(also.resource, also.fingerprint, value, also=True))
+                await batcher.put(Record(also.resource, also.fingerprint, value, is_also=True))
 
     async def close_spider(self) -> None:
         """Ends the probes and lets go of what the sinks hold."""

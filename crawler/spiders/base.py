@@ -201,7 +201,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         delay_ms = int(max(at_least_s, visit.lane.backoff_s) * 1000)
         if outcome.operation == "retry":
             delay_ms = max(delay_ms, retry_delay_ms(visit.claimed.tries, self.retry_base_s, self.retry_max_s))
-        if visit.decide_outcome(outcome.operation, outcome.reason, delay_ms) and self.is_final(outcome, visit):
+        if visit.end_as(outcome.operation, outcome.reason, delay_ms) and self.is_final(outcome, visit):
             self.given_up(visit)
 
     def is_final(self, outcome: Outcome, visit: Visit) -> bool:
@@ -280,7 +280,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
     def _release(self, visit: Visit, error: UnavailableError) -> None:
         """Decides that a seed is released: it can't be finished here now, by no fault of its own."""
         visit.why = str(error)
-        visit.decide_outcome("release", reasons.UNAVAILABLE)
+        visit.end_as("release", reasons.UNAVAILABLE)
 
 
 def _state_of(request: Request | None) -> RequestState:

@@ -144,7 +144,7 @@ async def test_a_plan_that_a_sink_refuses_to_hear_of_costs_the_others_nothing():
         takes_also = True
 
         async def send(self, batch):
-            return {at: "no-file" for at, one in enumerate(batch) if one.also and b'"plan":"q"' in one.value}
+            return {at: "no-file" for at, one in enumerate(batch) if one.is_also and b'"plan":"q"' in one.value}
 
         async def prove(self):
             """It takes all else."""

@@ -16,7 +16,7 @@ from crawler.sites import Site
 from crawler.spiders.base import MAX_HOPS
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider
-from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
+from crawler.worker.claiming.outcomes import OUT_OF_MEMORY, Outcome
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,29 @@ async def test_a_plan_that_may_not_go_where_a_page_moved_is_left_to_a_visit_of_i
     recorded.end_callback()
     assert recorded.settlements[0].served == served
     assert [seed.plan for seed in offered] == [served[-1]]
+
+
+@pytest.mark.parametrize(
+    ("location", "hops", "depth", "reason"),
+    [
+        ("", 0, 0, "bad-redirect"),
+        ("http://[", 0, 0, "bad-redirect"),
+        ("http://b.test/", 0, 1, "out-of-scope"),
+        ("http://b.test/", MAX_HOPS, 0, "too-many-redirects"),
+    ],
+)
+async def test_whoever_reads_on_behind_a_page_is_told_that_its_redirect_was_bad(location, hops, depth, reason):
+    """As a search is, which has its next page asked for."""
+    recorded = RecordedVisit()
+    recorded.visit.seeds = (replace(a_claim().seed, hops=hops, depth=depth),)
+    spider = ProducerSpider()
+    spider.worker = SimpleNamespace(claiming=SimpleNamespace(sites={"s": Site(name="s")}))
+    given_up = []
+    spider.given_up = given_up.append
+    await spider._redirected(recorded.response(status=302, location=location), recorded.visit)
+    recorded.end_callback()
+    assert given_up == [recorded.visit]
+    assert recorded.outcomes == [Outcome("fail", reason)]
 
 
 async def test_a_page_that_is_read_without_memory_is_handed_back(caplog):

@@ -68,21 +68,21 @@ class Delivery:
         """
         if visit := _visit_of(response):
             if isinstance(exception, UndeliveredError):
-                visit.decide_outcome(*outcome_of_delivery_error(exception.why))
+                visit.end_as(*outcome_of_delivery_error(exception.why))
             else:
-                visit.decide_outcome("fail", reasons.own_reason(str(exception), reasons.DROPPED))
+                visit.end_as("fail", reasons.own_reason(str(exception), reasons.DROPPED))
             visit.end_part()
 
     def failed(self, response: Response | None, failure: Failure) -> None:
         """Decides the outcome for an item in whose pipeline an error was raised: a sink may not have it."""
         if visit := _visit_of(response):
-            visit.decide_outcome(*outcome_of_delivery_error(failure.value))
+            visit.end_as(*outcome_of_delivery_error(failure.value))
             visit.end_part()
 
     def raised(self, response: Any, failure: Failure) -> None:
         """Fails the visit of a callback that raised before `VisitSpiderMiddleware` saw any output of it."""
         if visit := _visit_of(response):
-            visit.decide_outcome(*outcome_of_callback_error(failure.value))
+            visit.end_as(*outcome_of_callback_error(failure.value))
 
 
 def _visit_of(response: Any) -> Visit | None:

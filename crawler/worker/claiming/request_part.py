@@ -53,7 +53,7 @@ class RequestPart:
     def drop(self) -> None:
         """Ends the part of a request that is never answered."""
         if self._is_page:
-            self._visit.decide_outcome("fail", reasons.REQUEST_DROPPED)
+            self._visit.end_as("fail", reasons.REQUEST_DROPPED)
         self.end()
 
     def _drop_unless_queued(self) -> None:

@@ -50,7 +50,7 @@ class Teller:
             if self._deliver is not None:
                 await self._deliver_all(visit, self._deliver)
         except BaseException as error:
-            visit.decide_outcome(*outcome_of_delivery_error(error))  # nobody was told: the seed must not be finished
+            visit.end_as(*outcome_of_delivery_error(error))  # nobody was told: the seed must not be finished
             raise
         finally:
             visit.end_part()
@@ -66,4 +66,4 @@ class Teller:
             visit.leave_out(*(seed for seed, error in zip(seeds, answers, strict=True) if error is not None))
         else:  # another try is for all of them, if it may help any
             outcomes = [outcome_of_delivery_error(error) for error in errors]
-            visit.decide_outcome(*next((outcome for outcome in outcomes if outcome.operation != "fail"), outcomes[0]))
+            visit.end_as(*next((outcome for outcome in outcomes if outcome.operation != "fail"), outcomes[0]))

@@ -92,7 +92,7 @@ class Visit:
     """The visit of one claimed seed. Publishes `PageFetched` and `VisitEnded`, each once.
 
     A visit consists of parts: the page's callback, each item on its way to the sinks, each follow-up request. It ends
-    when all parts have ended. Its outcome is a finish unless `decide_outcome` was called before. When its deadline
+    when all parts have ended. Its outcome is a finish unless `end_as` was called before. When its deadline
     passes, requests under way are cancelled and no more are made; items that exist by then are still delivered.
 
     Attributes:
@@ -207,8 +207,8 @@ class Visit:
 
     # -- Parts and the end --------------------------------------------------------------------------------------------
 
-    def decide_outcome(self, operation: Operation, reason: Reason, amount_ms: int = 0) -> bool:
-        """Decides that the visit ends with anything but `finish`. Only the first call has an effect.
+    def end_as(self, operation: Operation, reason: Reason, amount_ms: int = 0) -> bool:
+        """Has the visit end with anything but `finish`, when its parts have ended. Only the first call has an effect.
 
         Args:
             reason: For the ledger.
@@ -269,7 +269,7 @@ class Visit:
         Its lane isn't told: whoever ends visits so has the lane go on, or releases it.
 
         Args:
-            reason: As for `decide_outcome`.
+            reason: As for `end_as`.
             amount_ms: Likewise.
         """
         if not self._ended:

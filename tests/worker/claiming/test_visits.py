@@ -52,8 +52,8 @@ async def test_an_item_dropped_before_its_media_doesn_t_keep_the_lane(recorded):
 
 
 async def test_the_first_outcome_counts(recorded):
-    recorded.visit.decide_outcome("retry", "timeout", 500)
-    recorded.visit.decide_outcome("fail", "no-content")
+    recorded.visit.end_as("retry", "timeout", 500)
+    recorded.visit.end_as("fail", "no-content")
     recorded.end_callback()
     assert recorded.settlements == [Settlement("retry", recorded.visit.claimed, 500, "timeout")]
 
