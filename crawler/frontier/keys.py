@@ -175,8 +175,8 @@ class PartitionKeys:
 # lua/lib/keys.lua says what each of them holds. A name that ends in `:` is a prefix, to which scripts append a host, an
 # owner, a plan or `PLAN:SITE`.
 FRONTIER_KEYS = tuple(
-    """lock hosts ready: execute claims held: finish plan_numbers fail seed also wanted: tries reasons crashes
-    suspects alone scheduled parked counts wake_pause unfilled lapsed followed:""".split()
+    """lock hosts ready: execute claims held: finish plan_numbers fail seed also wanted: cancelled: tries reasons
+    crashes suspects alone scheduled parked counts wake_pause unfilled lapsed followed:""".split()
 )
 SHARED_KEYS = tuple(
     """turn: turns: fence: sessions renewed spared receipts plan_states ledger: ledgers politeness host_orders

@@ -38,7 +38,7 @@ class UnfinishedSeed:
 
     Attributes:
         seed: As its first plan wants it.
-        plans: All that want it.
+        further: What the hash `also` holds of it: a line for each further plan that wants it.
         state: `ready` also for parked and quarantined seeds.
         reason: Why it was retried or failed last; empty when it never was.
     """
@@ -46,9 +46,19 @@ class UnfinishedSeed:
     partition: int
     fingerprint: bytes
     seed: Seed
-    plans: tuple[str, ...]
+    further: bytes | None
     state: State
     reason: str
+
+    @property
+    def plans(self) -> tuple[str, ...]:
+        """All plans that want it, the first one first."""
+        return (self.seed.plan, *further_plans(self.further))
+
+    @property
+    def seeds(self) -> tuple[Seed, ...]:
+        """The seed as each plan wants it, the first one's first."""
+        return (self.seed, *map(self.seed.as_wanted_by, (self.further or b"").splitlines()))
 
 
 def unheard(_moved: int) -> None:
@@ -163,6 +173,36 @@ class SeedAdmin:
         """
         return await self._move("drop", [reason, plan], plan, wanted=wanted, progress=progress)
 
+    async def offer_cancelled(self, plan: str, edition: int, wanted: Callable[[Seed], bool]) -> None:
+        """Offers a plan those pages again that it wanted when it was cancelled and that were left to others.
+
+        Args:
+            edition: The plan's, which asks for them now.
+            wanted: Which of them; the others stay noted.
+        """
+        async for _key, noted in self._noted(plan):
+            seeds = []
+            for value in noted.values():
+                with contextlib.suppress(FrontierError):  # a damaged one
+                    seeds.append(Seed.load(value, self._frontier))
+            await self._queue.offer(filter(wanted, seeds), edition=edition, confirmed=True)
+
+    async def forget_cancelled(self, plan: str) -> None:
+        """Forgets which pages of a cancelled plan were left to others."""
+        async for key, noted in self._noted(plan):
+            if noted:
+                await self._redis.hdel(key, *noted)
+
+    async def _noted(self, plan: str) -> AsyncIterator[tuple[str, dict[bytes, bytes]]]:
+        """Yields each partition's key of a cancelled plan's pages that were left to others, with some of them."""
+        for partition in range(self._queue.partitions):
+            key, cursor = self._key(partition, f"cancelled:{plan}"), 0
+            while True:
+                cursor, noted = await self._redis.hscan(key, cursor, count=SCAN_COUNT)
+                yield key, noted
+                if not cursor:
+                    break
+
     async def forget(self, plan: str, site: str, progress: Progress = unheard) -> bool:
         """Forgets a plan's failed seeds and ledger; returns False when some of it is still ready or executing."""
         await self.drop(plan, lambda seed: (seed.state, seed.seed.site) == ("failed", site), reasons.DELETED, progress)
@@ -212,8 +252,7 @@ class SeedAdmin:
             state: State = "executing" if claimed_at is not None else "failed" if failed_at is not None else "ready"
             with contextlib.suppress(FrontierError):  # a damaged seed; claims fail those
                 seed = Seed.load(raw, self._frontier)
-                plans = (seed.plan, *further_plans(further))
-                unfinished.append(UnfinishedSeed(partition, fingerprint, seed, plans, state, as_text(reason or b"")))
+                unfinished.append(UnfinishedSeed(partition, fingerprint, seed, further, state, as_text(reason or b"")))
         return unfinished
 
     async def _move(

@@ -179,7 +179,7 @@ class Operator:
             raise PlanError(f"plan {name!r} was submitted or changed by somebody else meanwhile")
 
     async def _forget(self, record: PlanRecord, progress: Progress) -> None:
-        """Forgets a plan's ledger, its failed seeds and its search pages.
+        """Forgets a plan's ledger, its failed seeds, its search pages and those that were left to others.
 
         Raises:
             PlanError: Some of its seeds are ready or being crawled: they were offered just before nobody could.
@@ -189,6 +189,7 @@ class Operator:
             for admin in self.admins.values():
                 if not await admin.forget(record.name, site, progress):
                     raise PlanError(f"plan {record.name!r} has got new seeds on site {site!r} meanwhile; try again")
+        await self.admins["content"].forget_cancelled(record.name)
         await self.admins["nav"].forget_finished(record.name, progress)
 
     async def _refuse_unfinished(self, record: PlanRecord) -> None:

@@ -18,7 +18,7 @@ from crawler.plans.registry import PlanRecord
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
-    from crawler.base.models import Frontier
+    from crawler.base.models import Frontier, Seed
     from crawler.frontier.queue import Queue
     from crawler.plans.combinations import Combination
     from crawler.plans.plan import Plan
@@ -46,8 +46,8 @@ async def submit(
         registry: Where the plan and its sites are stored.
         queues: Of both frontiers.
         replace: Begins a new edition: search pages of the one before are dropped as `replaced`, and so is what those
-            lead to that are being read. Content pages that were found before stay; those that failed as `cancelled`
-            come back as far as they are the new edition's, too: what led to them may be finished.
+            lead to that are being read. Content pages that were found before stay; those that were given up when the
+            plan was cancelled come back as far as they are the new edition's, too: what led to them may be finished.
         replace_sites: Whether its sites may take the place of stored ones that differ. A plan that goes on and is
             paused stays so then.
 
@@ -68,8 +68,14 @@ async def submit(
         await nav.drop(
             plan.name, lambda seed: seed.state != "failed" and seed.seed.edition < record.edition, reasons.REPLACED
         )
-        wanted = partial(_was_cancelled, {site.name for site in plan.sites}, set(plan.combinations()))
-        await content.retry(wanted, plan.name)
+        is_wanted = partial(_is_wanted, {site.name for site in plan.sites}, set(plan.combinations()))
+
+        def comes_back(failed: UnfinishedSeed) -> bool:
+            of_plan = (seed for seed in failed.seeds if seed.plan == plan.name)
+            return failed.reason == reasons.CANCELLED and any(map(is_wanted, of_plan))
+
+        await content.retry(comes_back, plan.name)
+        await content.offer_cancelled(plan.name, record.edition, is_wanted)
     for admin in (nav, content):
         await admin.resume(plan.name)
     offered = new = 0
@@ -82,11 +88,9 @@ async def submit(
     await _move_deadline(record, registry, nav, 0)
 
 
-def _was_cancelled(sites: Collection[str], words: Collection[Combination], unfinished: UnfinishedSeed) -> bool:
-    """Returns whether a seed failed as `cancelled` that a plan with these sites and combinations of words wants."""
-    seed = unfinished.seed
-    is_wanted = seed.site in sites and (not seed.keywords or any(tuple(found) in words for found in seed.combinations))
-    return is_wanted and unfinished.reason == reasons.CANCELLED
+def _is_wanted(sites: Collection[str], words: Collection[Combination], seed: Seed) -> bool:
+    """Returns whether a content seed is one of a plan with these sites and combinations of words."""
+    return seed.site in sites and (not seed.keywords or any(tuple(found) in words for found in seed.combinations))
 
 
 async def _store(

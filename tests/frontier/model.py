@@ -119,6 +119,7 @@ class Model:
         self.renewed = None  # when a session was opened or renewed last, and its length, in ms
         self.spared = set()  # owners whose deadline was moved since they renewed their session
         self.plan_states = {}  # plan -> (version, edition, `active`, `paused`, `cancelled` or `deleted`)
+        self.noted = defaultdict(set)  # (frontier, plan) -> what it wanted when it was cancelled, and others have now
         self.flows = Counter()  # (frontier, plan, site, what) -> seeds that took that way
         self.sums = Counter()  # (frontier, what) -> the same over all plans, those too that were forgotten
         self.fences = Counter()  # owner -> serial number up to which its calls are void
@@ -258,13 +259,22 @@ class Model:
             if refusal == "replaced":
                 self.count(frontier, new, refusal)
             became.append(refusal or self._offer_one(frontier, fingerprint, new, due_ms, budget))
+            if became[-1] in ("new", "known", "deleted") and self.stopped.get(new.plans[0]) != "cancel":
+                self.noted[frontier, new.plans[0]].discard(fingerprint)
         return became
 
     def _free_cancelled(self, frontier, fingerprint, plan):
         """Forgets a seed that failed since its plans were cancelled: it is as good as new to a plan that isn't."""
         seed = self.seeds.get((frontier, fingerprint))
         if seed and (seed.state, seed.reason) == ("failed", "cancelled") and self.stopped.get(plan) != "cancel":
+            self._note_cancelled(frontier, fingerprint, seed.plans)
             del self.seeds[frontier, fingerprint]
+
+    def _note_cancelled(self, frontier, fingerprint, plans):
+        """Notes for those plans that are cancelled that a seed is others' from now on."""
+        for plan in plans:
+            if self.stopped.get(plan) == "cancel":
+                self.noted[frontier, plan].add(fingerprint)
 
     def _refusal_of(self, plan, edition=0):
         """Returns why a plan takes no offers: `deleted`, or `replaced` by a newer edition than the given one; or ''."""
@@ -276,6 +286,8 @@ class Model:
         if seed and plan in seed.plans:
             seed.words[plan] += [words for words in new.words[plan] if words not in seed.words[plan]]
         finished = self.finished.get((frontier, fingerprint), {})
+        if seed and plan not in finished and plan not in seed.plans:
+            self._note_cancelled(frontier, fingerprint, [plan])
         if seed and plan not in finished:
             self._revive(frontier, seed, plan, was_delivered=any(finished.values()))
         is_asked_for = seed and (seed.state == "failed" or plan in seed.plans or self.stopped.get(plan) == "cancel")
@@ -503,14 +515,15 @@ class Model:
                 or seen.plans[frontier].get(fingerprint) != seed.plans
                 or claim == seen.claims[frontier].get(fingerprint)
             ):
-                self._obey(frontier, seed)
+                self._obey(frontier, fingerprint, seed)
 
-    def _obey(self, frontier, seed):
+    def _obey(self, frontier, fingerprint, seed):
         """Takes cancelled plans away from a seed that waits. With none left it fails, with paused ones it is parked."""
         cancelled = [plan for plan in seed.plans if self.stopped.get(plan) == "cancel"]
         if len(cancelled) == len(seed.plans):
             self.make_failed(frontier, seed, "cancelled")
             return
+        self._note_cancelled(frontier, fingerprint, cancelled)
         self.count(frontier, seed, "failed", "failed:cancelled", plans=cancelled)
         seed.plans = [plan for plan in seed.plans if plan not in cancelled]
         if all(plan in self.stopped for plan in seed.plans):
@@ -619,11 +632,11 @@ class Model:
     def set_aside(self, frontier, plan):
         """Returns how many seeds that wait have been parked, have failed, or have lost a plan."""
         number = 0
-        for seed in self.wanted(frontier, plan).values():
+        for fingerprint, seed in self.wanted(frontier, plan).items():
             stops = [self.stopped.get(one) for one in seed.plans]
             is_changed = "cancel" in stops or (seed.state != "parked" and None not in stops)
             if seed.unheld and is_changed:
-                self._obey(frontier, seed)
+                self._obey(frontier, fingerprint, seed)
                 number += 1
         return number
 
@@ -705,6 +718,8 @@ class Model:
             same("delivered", {one for one, seed in left.items() if seed.host == DELIVERED}, seen.delivered[frontier])
             wanted = {plan: set(self.wanted(frontier, plan)) for seed in left.values() for plan in seed.plans}
             same("wanted", wanted, seen.wanted[frontier])
+            noted = {plan: noted for (name, plan), noted in self.noted.items() if name == frontier and noted}
+            same("noted", noted, seen.noted[frontier])
             same("state", {one: seed.state for one, seed in left.items()}, seen.states[frontier])
             same(
                 "time",

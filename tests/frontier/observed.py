@@ -44,6 +44,7 @@ VALUES = {  # key -> how its members and their values are read
     "hosts": (bytes.decode, int),
     "lapsed": (bytes.decode, int),
 }
+OF_PLANS = {"wanted": "wanted", "cancelled": "noted"}  # key of fingerprints for each plan -> its name here
 RECORD_BYTES, MEMBER_BYTES, MARK_BYTES = 14, 8, 3  # of a finished seed, as lua/lib/finished.lua says
 
 
@@ -71,6 +72,7 @@ class Observed:
     words: dict = field(default_factory=_by_frontier)  # for each of a seed's plans, what found it
     delivered: dict = field(default_factory=_sets_by_frontier)
     wanted: dict = field(default_factory=_by_frontier)  # plan -> fingerprints
+    noted: dict = field(default_factory=_by_frontier)  # the same, of cancelled plans, whose seeds are others'
     finished: dict = field(default_factory=_by_frontier)  # the first bytes of fingerprints -> plan -> tellable
     claims: dict = field(default_factory=_by_frontier)
     holders: dict = field(default_factory=_by_frontier)
@@ -168,8 +170,8 @@ class Observed:
         elif name in VALUES:
             read_name, read_value = VALUES[name]
             getattr(self, name)[frontier] = {read_name(one): read_value(what) for one, what in value.items()}
-        elif name == "wanted":
-            self.wanted[frontier][rest] = set(value)
+        elif name in OF_PLANS:
+            getattr(self, OF_PLANS[name])[frontier][rest] = set(value)
         elif name == "scheduled":
             self.scheduled[frontier] = set(value)
         elif name == "followed":

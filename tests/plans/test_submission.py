@@ -27,6 +27,9 @@ keywords: {{event: {{optional: {words}}}}}
 pages: {pages}
 """
 
+MINE = Seed("http://board.test/thread/2", "flood", "board", keywords=("洪水1",), depth=1)
+THEIRS = replace(MINE, plan="other", keywords=("x",))
+
 
 def a_plan(searches=10, schedule=""):
     """A plan of so many searches, of each of which the first page is offered."""
@@ -201,6 +204,69 @@ class TestReplace:
         assert await node.content.offer([finished, *others]) == [False, True, True]
         assert await node.sound()
 
+    @pytest.mark.parametrize(
+        ("others_first", "they_end", "tellable"),
+        [(True, None, False), (False, None, False), (False, "finish", True), (False, "finish", False)],
+    )
+    async def test_a_cancelled_plan_s_pages_come_back_that_another_plan_has_too(
+        self, node, others_first, they_end, tellable
+    ):
+        """Whether they still wait for that plan, or it was given them, by a page that can be told of or not."""
+        await node.submit(a_plan())
+        for seed in [THEIRS, MINE] if others_first else [MINE, THEIRS]:
+            await node.content.offer([seed])
+        await node.decide("cancelled")
+        await SeedAdmin(node.content).set_aside("flood")
+        if they_end:
+            (claimed,) = await node.claim(node.content)
+            assert claimed.seeds == (THEIRS,)
+            await node.content.settle(0, "A", [Settlement(they_end, claimed, tellable=tellable)])
+        await node.submit(a_plan(6), replace=True)
+        (claimed,) = await node.claim(node.content)
+        assert claimed.seeds == ((MINE,) if they_end else (THEIRS, MINE))
+        assert claimed.delivered is tellable
+        assert await node.sound()
+
+    async def test_a_page_comes_back_that_another_plan_took_over_after_it_was_cancelled(self, node):
+        await node.submit(a_plan())
+        await node.content.offer([MINE])
+        await node.decide("cancelled")
+        await SeedAdmin(node.content).set_aside("flood")
+        assert await node.content.offer([THEIRS]) == [True]
+        await node.submit(a_plan(6), replace=True)
+        assert (await node.claim(node.content))[0].seeds == (THEIRS, MINE)
+
+    async def test_a_page_comes_back_that_was_found_for_a_plan_after_it_was_cancelled(self, node):
+        """By a page that was on its way then, and that other plan's wait for."""
+        await node.submit(a_plan())
+        await node.content.offer([THEIRS])
+        await node.decide("cancelled")
+        await node.content.offer([MINE, replace(MINE, keywords=("洪水2",))])
+        await node.submit(a_plan(6), replace=True)
+        mine = replace(MINE, further_keywords=(("洪水2",),))
+        assert (await node.claim(node.content))[0].seeds == (THEIRS, mine)
+
+    async def test_a_page_of_two_cancelled_plans_comes_back_for_the_one_s_words(self, node):
+        await node.submit(a_plan())
+        await node.content.offer([THEIRS, MINE])
+        await node.decide("cancelled")
+        await node.redis.hset(node.keys.partition(0).plan_states, "other", "9 1 cancelled")
+        await SeedAdmin(node.content).set_aside("flood")
+        await node.submit(a_plan(6), replace=True)
+        assert (await node.claim(node.content))[0].seeds == (MINE,)
+
+    async def test_what_other_words_have_found_stays_noted_until_the_plan_is_deleted(self, node):
+        await node.submit(a_plan())
+        await node.content.offer([MINE, THEIRS])
+        await node.decide("cancelled")
+        admin = SeedAdmin(node.content)
+        await admin.set_aside("flood")
+        await node.submit(a_plan(1), replace=True)
+        assert (await node.claim(node.content))[0].seeds == (THEIRS,)
+        assert await node.redis.keys("*cancelled:flood") != []
+        await admin.forget_cancelled("flood")
+        assert await node.redis.keys("*cancelled:flood") == []
+
     async def test_a_schedule_of_the_old_edition_ends(self, node):
         await node.submit(a_plan(schedule="every 1h"))
         claimed = await node.claim(node.nav, max_seeds=1)
@@ -208,14 +274,14 @@ class TestReplace:
         await node.submit(a_plan(), replace=True)
         assert (await node.nav.totals()).waiting == 0
 
-    @pytest.mark.parametrize("steps", range(12))
+    @pytest.mark.parametrize("steps", range(14))
     async def test_whatever_dies_half_way_the_same_call_completes_it(self, node, monkeypatch, steps):
         """Dies at the first, second ... write of the replacement, or never."""
         await node.submit(a_plan(schedule="every 1h"))
         left = [steps]
         writes = {
             Registry: ("change_plan", "save_sites", "tell_partitions"),
-            SeedAdmin: ("drop", "resume"),
+            SeedAdmin: ("drop", "retry", "offer_cancelled", "resume"),
             Queue: ("offer",),
         }
         for kind, name in ((kind, name) for kind, names in writes.items() for name in names):

@@ -19,6 +19,8 @@
 --   is remembered by the caller as known                as it was                             offered, known
 --   is of a plan that was deleted                       nothing                               nothing
 --
+-- What a cancelled plan asks for, as pages do that were under way, is noted where others have it (cancelled:PLAN).
+--
 -- ARGV: wake channel; the plan's edition that asked for the page which led to these seeds (0: not said);
 --   owner ('': one who remembers nothing); number of the receipt that this call leaves, and of the one that it relies
 --     on ('': none);
@@ -58,6 +60,7 @@ local function without_fetch(value, host) return DELIVERED .. string.sub(value, 
 
 -- Forgets a seed that failed when its last plan was cancelled, so that it is new to a plan that isn't.
 local function forget_cancelled(fingerprint)
+  note_cancelled(fingerprint, stored[fingerprint], further[fingerprint])
   local _, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
   call('ZREM', fail, fingerprint)
   forget_seed(fingerprint, kinds)
@@ -146,12 +149,17 @@ local function add_combinations(fingerprint, value, kind)
 end
 
 -- Has a plan want a stored seed, too, unless the seed is known to it: the plan has asked for it before, or it failed by
--- its own tries, and was never delivered. Returns whether it is known. Writes `also` and wanted:PLAN.
+-- its own tries, and was never delivered. Returns whether it is known. Writes `also`, wanted:PLAN and cancelled:PLAN.
 local function share(fingerprint, value, kind, was_delivered)
+  local is_cancelled = stop_of(kind.plan) == 'cancel'
+  if is_cancelled and not is_wanted_by(fingerprint, kind.plan) then
+    local noted = call('HGET', cancelled .. kind.plan, fingerprint)
+    call('HSET', cancelled .. kind.plan, fingerprint, noted and with_combinations(noted, value) or value)
+  end
   add_combinations(fingerprint, value, kind)
   if has_failed[fingerprint] and not revive(fingerprint, kind.plan, was_delivered) then return true end
   local host, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
-  local had_asked = stop_of(kind.plan) == 'cancel' or is_wanted_by(fingerprint, kind.plan)
+  local had_asked = is_cancelled or is_wanted_by(fingerprint, kind.plan)
   if not had_asked then
     local plan, _, json = split_seed(value)
     local line, lines = plan .. ' ' .. json, further[fingerprint]
@@ -265,6 +273,19 @@ local function sort_out()
   return answers, new, new_by_plan, new_by_host, first_due_of
 end
 
+-- Ends what is noted of seeds for their plans, which have asked for them now. Deletes from cancelled:PLAN.
+local function end_notes(answers)
+  local by_plan = {}
+  for n, answer in ipairs(answers) do
+    local at = SEEDS_FROM + SEED_WORDS * (n - 1)
+    local plan = split_seed(ARGV[at + 1])
+    if answer ~= ANSWER.refused and stop_of(plan) ~= 'cancel' then append_to(by_plan, plan, ARGV[at]) end
+  end
+  for plan, fingerprints in pairs(by_plan) do
+    if call('EXISTS', cancelled .. plan) == 1 then write_all('HDEL', cancelled .. plan, fingerprints) end
+  end
+end
+
 -- Writes the new seeds: ready:HOST, `hosts`, followed:HOST, wanted:PLAN; `also` of those that have grown; and `seed` of
 -- both at the end, so that none is known where junk in another key breaks the call off before. A host with older seeds
 -- keeps its score, which may be later than their time since its turns are taken; unless a new seed is due before all of
@@ -298,6 +319,7 @@ book_counts()
 local answers, new, new_by_plan, new_by_host, first_due_of = sort_out()
 is_any_ready = is_any_ready or #new > 0
 if #new > 0 or next(is_grown) then store(new, new_by_plan, new_by_host, first_due_of) end
+end_notes(answers)
 if is_any_ready then call('PUBLISH', channel, 'offer') end
 flush_hosts()
 flush_ledger()

@@ -28,6 +28,9 @@
 --   also              Hash: fingerprint -> a line `PLAN JSON` for each further plan that wants the seed; absent where
 --                     the first one is the only one.
 --   wanted:PLAN       Set: the fingerprints of all seeds that the plan wants and that are not finished for it.
+--   cancelled:PLAN    Hash: fingerprint -> as in `seed`, for pages that the plan wanted when it was cancelled and that
+--                     are others' since. They are the plan's again once it asks for them, as its next edition does: a
+--                     page that led to one may be finished, and leads nowhere any more. Deleted with the plan.
 --   tries             Hash: fingerprint -> how often the seed was really tried; absent where it was not.
 --   reasons           Hash: fingerprint -> why the seed was retried or failed last.
 --   crashes           Hash: fingerprint -> a number that lib/states.lua explains; absent where no worker died while it
@@ -67,10 +70,10 @@
 --                     hosts of a site where they aren't any more are made everybody's (render_site.lua).
 -- Of the other frontier, whose hosts take the same turns: hosts, ready:HOST, held:OWNER, wake_pause, lapsed.
 
-local lock, hosts, ready, execute, claims, held, finish, plan_numbers, fail, seed, also, wanted, tries, reasons,
-  crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, unfilled, lapsed, followed, turn, turns,
-  fence, sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness, host_orders, browser_sites,
-  other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
+local lock, hosts, ready, execute, claims, held, finish, plan_numbers, fail, seed, also, wanted, cancelled, tries,
+  reasons, crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, unfilled, lapsed, followed,
+  turn, turns, fence, sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness, host_orders,
+  browser_sites, other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 
 local frontier = string.match(lock, ':(%a+):lock$') -- 'nav' or 'content'
 local other_frontier = frontier == 'nav' and 'content' or 'nav'

@@ -1,7 +1,7 @@
 -- The plans that want a seed, and what their pauses and cancellations mean for it.
 --
 -- Gives the scripts: `read_further`, `further_of`, `state_of_plan`, `stop_of`, `are_cancelled`, `keep_plans`,
--- `obey_stops`, `unpark_if_wanted`.
+-- `note_cancelled`, `obey_stops`, `unpark_if_wanted`.
 --
 -- A seed is crawled as long as one plan that wants it is active. A paused plan leaves it to the others, a cancelled one
 -- is taken away from it. Seeds that are executing end by themselves.
@@ -18,22 +18,22 @@ end
 -- Returns what `also` holds of one seed; false for nothing.
 local function further_of(fingerprint) return read_further({ fingerprint })[1] or false end
 
-local states, editions = {}, {} -- plan -> what `state_of_plan` says
-
 -- Returns a plan's state, 'active', 'paused', 'cancelled' or 'deleted', and its newest edition; '' and 0 for one that
 -- this partition wasn't told of, which goes on. Reads `plan_states`.
-local function state_of_plan(plan)
-  if not states[plan] then
-    local edition, state = string.match(call('HGET', plan_states, plan) or '', '^%d+ (%d+) (%a+)$')
-    states[plan], editions[plan] = state or '', tonumber(edition or '0')
-  end
-  return states[plan], editions[plan]
-end
-
-local STOPS = { paused = 'pause', cancelled = 'cancel' }
-
+local state_of_plan
 -- Returns whether a plan is stopped: 'pause', 'cancel', or nil.
-local function stop_of(plan) return STOPS[state_of_plan(plan)] end
+local stop_of
+do -- a script has at most 200 locals at once
+  local states, editions, STOPS = {}, {}, { paused = 'pause', cancelled = 'cancel' }
+  function state_of_plan(plan)
+    if not states[plan] then
+      local edition, state = string.match(call('HGET', plan_states, plan) or '', '^%d+ (%d+) (%a+)$')
+      states[plan], editions[plan] = state or '', tonumber(edition or '0')
+    end
+    return states[plan], editions[plan]
+  end
+  function stop_of(plan) return STOPS[state_of_plan(plan)] end
+end
 
 -- Returns whether all plans that want a seed are cancelled.
 local function are_cancelled(kinds)
@@ -43,13 +43,30 @@ local function are_cancelled(kinds)
   return true
 end
 
+-- Returns the site and interval of a stored seed, and a line `PLAN JSON` for each plan that wants it; dashes for a
+-- damaged one, which stays so: its claimant fails it.
+local function parts_of(value, further)
+  local plan, words, json = split_seed(value)
+  if not plan then plan, words, json = '-', '- 0', '' end
+  return words, plan .. ' ' .. json .. (further and '\n' .. further or '')
+end
+
+-- Notes for each cancelled plan of a seed that the seed is others' from now on. Writes cancelled:PLAN.
+local function note_cancelled(fingerprint, value, further)
+  local host = host_and_kinds(value)
+  local words, lines = parts_of(value, further)
+  for plan, rest in string.gmatch(lines, '([^ \n]+)([^\n]*)') do
+    if stop_of(plan) == 'cancel' then
+      call('HSET', cancelled .. plan, fingerprint, host .. ' ' .. plan .. ' ' .. words .. rest)
+    end
+  end
+end
+
 -- Takes all plans but some away from a seed; the first of those that are kept becomes its first plan. `kept`: plan ->
 -- true, at least one of the seed's; `host`: the one to store. Writes `seed`, `also` and wanted:PLAN. Returns the seed's
 -- value, what `also` holds, and its kinds from now on.
 local function keep_plans(fingerprint, value, further, kept, host)
-  local plan, words, json = split_seed(value)
-  if not plan then plan, words, json = '-', '- 0', '' end -- damaged, and stays so: its claimant fails it
-  local lines = plan .. ' ' .. json .. (further and '\n' .. further or '')
+  local words, lines = parts_of(value, further)
   local first, others = nil, {}
   for name, rest in string.gmatch(lines, '([^ \n]+)([^\n]*)') do
     if not kept[name] then
@@ -73,15 +90,15 @@ end
 -- or `quarantine`. Returns for any other its value, what `also` holds, and its kinds: the caller unparks one that is
 -- parked.
 local function obey_stops(fingerprint, value, further, kinds, due, is_parked)
-  local cancelled, kept, is_active = {}, {}, false
+  local leaving, kept, is_active = {}, {}, false
   for _, kind in ipairs(kinds) do
     local stop = stop_of(kind.plan)
-    if stop == 'cancel' then cancelled[#cancelled + 1] = kind else kept[kind.plan] = true end
+    if stop == 'cancel' then leaving[#leaving + 1] = kind else kept[kind.plan] = true end
     is_active = is_active or not stop
   end
-  if is_active and #cancelled == 0 then return value, further, kinds end
-  local function book_out(leaving)
-    if is_parked then book_all(leaving, 'parked', -1) else book_ready(fingerprint, leaving, -1) end
+  if is_active and #leaving == 0 then return value, further, kinds end
+  local function book_out(some)
+    if is_parked then book_all(some, 'parked', -1) else book_ready(fingerprint, some, -1) end
   end
   if not next(kept) then
     book_out(kinds)
@@ -89,10 +106,11 @@ local function obey_stops(fingerprint, value, further, kinds, due, is_parked)
     make_failed(fingerprint, kinds, 'cancelled')
     return nil
   end
-  if #cancelled > 0 then
-    book_out(cancelled)
-    book_all(cancelled, 'failed', 1)
-    book_all(cancelled, 'failed:cancelled', 1)
+  if #leaving > 0 then
+    book_out(leaving)
+    book_all(leaving, 'failed', 1)
+    book_all(leaving, 'failed:cancelled', 1)
+    note_cancelled(fingerprint, value, further)
     value, further, kinds = keep_plans(fingerprint, value, further, kept, (host_and_kinds(value)))
   end
   if is_active then return value, further, kinds end
