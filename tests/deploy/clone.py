@@ -29,13 +29,10 @@ def make(folder, forum):
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, folder)
-    slow_down(folder / "crawler/sites/demo_forum.yaml")
-    (folder / "plans/demo.yaml").write_text(PLAN.format(base=forum.url), "utf-8")
-    return folder
-
-
-def slow_down(site):
-    """Has the forum asked so slowly that something can happen in mid crawl."""
+    site = folder / "crawler/sites/demo_forum.yaml"
     text = site.read_text("utf-8")
     assert "delay: 0.02, concurrency: 4" in text
+    # So slowly that something can happen in mid crawl.
     site.write_text(text.replace("delay: 0.02, concurrency: 4", "delay: 0.2, concurrency: 1"), "utf-8")
+    (folder / "plans/demo.yaml").write_text(PLAN.format(base=forum.url), "utf-8")
+    return folder

@@ -63,6 +63,11 @@ def test_all_come_back_after_a_restart_and_workers_have_the_time_to_stop(compose
         assert service["init"]  # process 1 would be shielded from a SIGTERM while it waits for Redis
 
 
+def test_its_valkey_neither_forgets_nor_evicts_what_is_known(compose):
+    command = compose["services"]["valkey"]["command"]
+    assert "--appendonly yes --maxmemory-policy noeviction" in " ".join(command.split())
+
+
 def test_workers_are_given_settings_and_secrets_that_are_settings(compose):
     for service in compose["services"].values():
         if service["image"] == "headroom":

@@ -50,14 +50,7 @@ def batcher(server: Server, outages: Outages | None = None, *, size: int = 3, wa
     return Batcher("test", server.send, server.prove, config, in_flight=2, process=outages or Outages())
 
 
-async def test_a_full_batch_goes_at_once():
-    server = Server()
-    sink = batcher(server)
-    await asyncio.gather(*(sink.put(number) for number in range(6)))
-    assert server.sent == [[0, 1, 2], [3, 4, 5]]
-
-
-async def test_what_is_left_of_a_full_batch_goes_after_the_wait():
+async def test_a_full_batch_goes_at_once_and_what_is_left_after_the_wait():
     server = Server()
     sink = batcher(server, wait_s=0.001)
     await asyncio.gather(*(sink.put(number) for number in range(4)))
@@ -140,9 +133,10 @@ async def test_what_was_refused_for_a_moment_is_delivered():
         tries += items == [1]
         if tries == ALONE_TRIES:
             server.refuses = {}
-        return await server.send(items)
+        return await Server.send(server, items)
 
-    sink = Batcher("test", send, server.prove, BatchConfig(3, NEVER_S, 0.01), in_flight=2, process=Outages())
+    server.send = send
+    sink = batcher(server)
     await asyncio.gather(*(sink.put(number) for number in range(3)))
 
 
@@ -164,10 +158,11 @@ async def test_an_error_of_one_item_that_hits_its_batch_fails_that_item_alone(er
     async def send(items):
         if 1 in items:
             raise error
-        return await server.send(items)
+        return await Server.send(server, items)
 
-    server_send = Batcher("test", send, server.prove, BatchConfig(3, NEVER_S, 0.01), in_flight=2, process=Outages())
-    results = await asyncio.gather(*(server_send.put(number) for number in range(3)), return_exceptions=True)
+    server.send = send
+    sink = batcher(server)
+    results = await asyncio.gather(*(sink.put(number) for number in range(3)), return_exceptions=True)
     assert [type(result) for result in results] == [type(None), SinkRejectedError, type(None)]
     assert sorted(server.sent) == [[0], [2]]
 
@@ -214,16 +209,6 @@ async def test_close_in_an_outage_tells_those_who_wait():
     results = await asyncio.gather(*putting, return_exceptions=True)
     assert all(isinstance(result, UnavailableError) for result in results)
     assert outages.told == ["test down"]
-
-
-async def test_a_stopping_process_tries_an_unreachable_sink_no_more():
-    server, outages = Server(failures=1_000_000), Outages()
-    sink = batcher(server, outages, size=1)
-    putting = asyncio.create_task(sink.put(1))
-    await outages.down.wait()
-    outages.stopping = True
-    with pytest.raises(UnavailableError):
-        await putting
 
 
 async def test_the_probe_finds_an_outage_before_any_item_does():

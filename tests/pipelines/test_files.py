@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import platform
 import re
@@ -33,6 +34,17 @@ def lines(path: Path) -> list[dict]:
     text = path.read_text("utf-8")
     assert not text or text.endswith("\n")
     return [json.loads(line) for line in text.splitlines()]
+
+
+@contextlib.contextmanager
+def limited(kind, amount):
+    """Has the process a limit of its resources meanwhile."""
+    soft, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (amount, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(kind, (soft, hard))
 
 
 async def put(sink, *pages) -> None:
@@ -144,15 +156,12 @@ async def test_on_a_full_disk_items_wait_and_the_file_ends_with_a_whole_line(tmp
     outages = Outages()
     files = sink(tmp_path, outages)
     await put(files, page(1))
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file(tmp_path).stat().st_size + 1_000, hard))  # half of the next lines
-    try:
+    size = file(tmp_path).stat().st_size
+    with limited(resource.RLIMIT_FSIZE, size + 1_000):  # half of the next lines
         putting = asyncio.create_task(put(files, page(2), page(3), page(4)))
         await outages.down.wait()
         assert [line["title"] for line in lines(file(tmp_path))] == ["Thread 1"]
         assert not putting.done()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     await putting
     await files.close_spider()
     assert [line["title"] for line in lines(file(tmp_path))] == [f"Thread {number}" for number in (1, 2, 3, 4)]
@@ -181,13 +190,9 @@ async def test_a_folder_that_takes_no_new_file_is_waited_for(tmp_path, monkeypat
     outages = Outages()
     files = sink(tmp_path, outages)
     await put(files, page(1))
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (1, hard))  # as with no room for another file
-    try:
+    with limited(resource.RLIMIT_NOFILE, 1):  # as with no room for another file
         putting = asyncio.create_task(put(files, page(2), page(3, resource="wiki")))
         await outages.down.wait()
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     await putting
     await files.close_spider()
     assert [line["title"] for line in lines(file(tmp_path))] == ["Thread 1", "Thread 2"]
@@ -198,13 +203,8 @@ async def test_a_folder_that_takes_no_new_file_is_waited_for(tmp_path, monkeypat
 async def test_a_proof_leaves_nothing_in_the_folder(tmp_path):
     files = FilesSink(tmp_path, "node", fsync=False)
     await files.prove()
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
-    try:
-        with pytest.raises(UnavailableError):
-            await files.prove()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with limited(resource.RLIMIT_FSIZE, 0), pytest.raises(UnavailableError):
+        await files.prove()
     await files.close()
     assert not list(tmp_path.iterdir())
 

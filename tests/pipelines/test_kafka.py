@@ -15,7 +15,6 @@ from kafka.admin import (
     ResourceType,
 )
 from kafka.errors import (
-    InvalidTimestampError,
     KafkaTimeoutError,
     NotControllerError,
     PolicyViolationError,
@@ -177,24 +176,6 @@ async def test_a_topic_that_cannot_be_made_now_is_waited_for_and_the_others_item
     assert outages.told == ["kafka down", "kafka up"]
 
 
-async def test_a_broker_that_refuses_every_message_is_down(monkeypatch, kafka_server, topic_prefix, caplog):
-    outages = Outages()
-    kafka = sink(kafka_server.bootstrap, topic_prefix, outages)
-    with monkeypatch.context() as patch:
-
-        def send(_producer, *_words, **_more):
-            raise InvalidTimestampError("the clock is wrong")
-
-        patch.setattr(KafkaProducer, "send", send)
-        putting = [asyncio.create_task(kafka.process_item(page(number))) for number in range(3)]
-        await outages.down.wait()
-        assert not any(put.done() for put in putting)
-    await asyncio.gather(*putting)
-    await kafka.close_spider()
-    assert outages.told == ["kafka down", "kafka up"]
-    assert "InvalidTimestampError: the clock is wrong" in caplog.text
-
-
 async def test_where_only_items_may_be_sent_the_last_one_shows_that_kafka_takes_others(
     monkeypatch, kafka_server, topic_prefix
 ):
@@ -208,22 +189,6 @@ async def test_where_only_items_may_be_sent_the_last_one_shows_that_kafka_takes_
     assert not outages.told
     found = records(kafka_server.bootstrap, f"{topic_prefix}demo_forum")
     assert {orjson.loads(record.value)["title"] for record in found} == {"Thread 1"}
-
-
-async def test_a_kafka_that_has_taken_nothing_and_may_get_nothing_else_makes_a_refused_item_wait(
-    monkeypatch, kafka_server, topic_prefix, caplog
-):
-    outages = Outages()
-    kafka = sink(kafka_server.bootstrap, topic_prefix, outages)
-    with monkeypatch.context() as patch:
-        refuse_topic(patch, PROOF, TopicAuthorizationFailedError())
-        putting = asyncio.create_task(kafka.process_item(page(2, content="x" * 2_000_000)))
-        await outages.down.wait()
-    assert f"Kafka refuses messages, to {topic_prefix}{PROOF} too" in caplog.text
-    with pytest.raises(SinkRejectedError, match="message-too-large"):
-        await putting  # the operator has allowed it
-    await kafka.close_spider()
-    assert outages.told == ["kafka down", "kafka up"]
 
 
 # -- A broker that grants rights ---------------------------------------------------------------------------------------
