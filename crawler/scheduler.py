@@ -23,7 +23,7 @@ from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import config
 from crawler.base import log_events, reasons, scrapy_private
-from crawler.base.errors import ConfigError
+from crawler.base.errors import ConfigError, HeadroomError
 from crawler.base.models import Frontier
 from crawler.base.seldom import Seldom
 from crawler.base.tasks import TaskDied, cancel, start
@@ -170,7 +170,12 @@ class Scheduler(BaseScheduler):
         return deferred_from_coro(self._start(self._opening))
 
     async def _start(self, opening: asyncio.Task[None]) -> None:
-        await opening
+        try:
+            await opening
+        except HeadroomError as error:
+            # Scrapy would write tracebacks of what it can't close, since it wasn't opened. So it opens the spider, and
+            # closes it as soon as it runs.
+            self._events.publish(TaskDied("start", error))
         if self._life.stopping.is_set():
             return
         self._tasks = [
@@ -399,9 +404,9 @@ class Scheduler(BaseScheduler):
     # -- Stopping -----------------------------------------------------------------------------------------------------
     # When the worker is told to stop (SIGTERM, Ctrl-C, an operator's order), `_watch_for_stop` releases the visits not
     # started, gives pages under way some time, and releases the rest. When all plans are done (STOP_WHEN_DONE),
-    # `_finish` closes the spider. When a background task has died, `_task_died` releases all and closes it, too. In
-    # each case the engine then calls `close`. Told to stop once more, Scrapy stops the reactor without a word to the
-    # engine: then `_leave_soon` has the same done within FORCED_STOP_SECONDS.
+    # `_finish` closes the spider. When it can't join the cluster or a background task has died, `_task_died` releases
+    # all and closes it, too. In each case the engine then calls `close`. Told to stop once more, Scrapy stops the
+    # reactor without a word to the engine: then `_leave_soon` has the same done within FORCED_STOP_SECONDS.
 
     def _spider_idle(self) -> None:
         """Keeps an idle spider open: more seeds may come."""

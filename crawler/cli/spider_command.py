@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.base.log_events import EventLogger
+    from crawler.base.tasks import TaskDied
 
 logger: EventLogger = logging.getLogger(__name__)
 
@@ -40,8 +41,13 @@ class SpiderCommand(BaseRunSpiderCommand):
         except HeadroomError as error:
             self.tell(error)
             self.exitcode = 1
-        if self.crawler_process.bootstrap_failed or _has_died(crawler):
+        if self.crawler_process.bootstrap_failed:
             self.exitcode = 1
+        elif (death := _death_of(crawler)) is not None:
+            self.exitcode = 1
+            if isinstance(death.error, HeadroomError):
+                assert self.settings is not None  # Scrapy has set it before it reads a command's options
+                print_error(death.error, self.settings)
         if isinstance(crawl, asyncio.Task) and crawl.done() and not crawl.cancelled():
             failure = crawl.exception()
             headroom_error = _headroom_error(failure)
@@ -66,12 +72,12 @@ class SpiderCommand(BaseRunSpiderCommand):
             logger.error(log_events.START_FAILED, exc_info=error)
 
 
-def _has_died(crawler: Crawler) -> bool:
-    """Returns whether a worker ended because one of its background tasks died; its log says why."""
+def _death_of(crawler: Crawler) -> TaskDied | None:
+    """Returns why a worker has ended by itself, which its log says, too; None: it hasn't."""
     from crawler.worker.worker import Worker
 
     worker = crawler.get_extension(Worker) if crawler.extensions is not None else None
-    return worker is not None and worker.life.death is not None
+    return None if worker is None else worker.life.death
 
 
 def _headroom_error(failure: BaseException | None) -> HeadroomError | None:

@@ -25,6 +25,20 @@ class Plain(scrapy.Spider):
         yield
 """
 
+LATE_SPIDER = """
+import os
+import signal
+from crawler.spiders.consumer import ConsumerSpider
+
+class Late(ConsumerSpider):
+    name = "late"
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        os.kill(int(os.environ["REDIS_PID"]), signal.SIGKILL)
+        return super().from_crawler(crawler, *args, **kwargs)
+"""
+
 
 @pytest.mark.parametrize(
     ("name", "value"),
@@ -113,6 +127,20 @@ def test_a_redis_that_comes_later_is_waited_for(spawn, tmp_path, redis_server):
     until(lambda: "next try in" in worker.log.read_text(), "the worker to look for Redis")
     with server:
         assert worker.wait(PATIENCE_SECONDS) == 0, worker.log.read_text()
+
+
+@pytest.mark.parametrize("fast_engine", [0, 1])
+def test_a_redis_that_goes_after_the_check_ends_the_worker_with_one_line(scrapy, tmp_path, fast_engine):
+    (tmp_path / "late_spiders.py").write_text(LATE_SPIDER)
+    with Redis(tmp_path) as server:
+        environment = {"REDIS_URL": server.url, "REDIS_PID": str(server.pid), "PYTHONPATH": str(tmp_path)}
+        settings = {"SPIDER_MODULES": "late_spiders", "CONNECT_SECONDS": 0, "FAST_ENGINE": fast_engine}
+        done = scrapy("crawl", "late", settings=settings, environment=environment)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"error: Redis at {server.url}: ")
+    assert "Traceback" not in done.stderr
+    assert [line for line in done.stderr.splitlines() if " ERROR: " in line] == []
+    assert done.stderr.count(" CRITICAL: this worker ends: Redis at ") == 1
 
 
 @pytest.mark.parametrize(("command", "spider"), [("crawl", "plain"), ("runspider", "plain_spiders.py")])
