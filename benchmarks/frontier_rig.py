@@ -30,7 +30,8 @@ BURST = 10  # the default politeness: seeds that a claim takes of one host
 URL_CHARACTERS = 80
 SESSION_MS = 86_400_000  # so that no session lapses meanwhile
 PLAN, SITE = "flood-2026", "city_news"
-OFFER_HEAD = ("wake", 0, "", "", "", 0)  # of offer.lua: for any edition, of nobody who remembers seeds, without counts
+# Of offer.lua: for any edition, of nobody who remembers seeds, without a budget and counts.
+OFFER_HEAD = ("wake", 0, "", "", "", "", 0)
 
 
 def seeds_of(hosts: int, first: int = 0, run: int = BURST) -> Iterator[Seed]:
