@@ -5,6 +5,7 @@ whoever compares a crawl with it. They are packages of Debian, Python and npm, r
 loopback.
 """
 
+from testbed.applications.application import Application
 from testbed.applications.docsify import Docsify
 from testbed.applications.dokuwiki import DokuWiki
 from testbed.applications.fossil import Fossil
@@ -14,15 +15,8 @@ from testbed.applications.sphinx import Sphinx
 from testbed.applications.trac import Trac
 from testbed.applications.wordpress import WordPress
 
-Application = MediaWiki | DokuWiki | WordPress | Trac | Fossil | Sphinx | Docsify
 APPLICATIONS: dict[str, type[Application]] = {
-    "mediawiki": MediaWiki,
-    "dokuwiki": DokuWiki,
-    "wordpress": WordPress,
-    "trac": Trac,
-    "fossil": Fossil,
-    "sphinx": Sphinx,
-    "docsify": Docsify,
+    kind.NAME: kind for kind in (MediaWiki, DokuWiki, WordPress, Trac, Fossil, Sphinx, Docsify)
 }
 
 __all__ = [

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from crawler.base.errors import UnavailableError
-from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table, articles
+from testbed.applications.application import Application
+from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table
 from testbed.applications.page import TruePage
-from testbed.servers.process import ROOT, Server, answers_http, free_port
+from testbed.servers.process import ROOT
 
 CACHE = ROOT / ".cache" / "applications" / "docsify"
 LOCK = Path(__file__).with_name("docsify-lock.json")
@@ -30,32 +30,16 @@ START_PAGE = """<!DOCTYPE html>
 """
 
 
-class Docsify(Server):
-    """Documentation with a page for each article, each a route of the same document.
+class Docsify(Application):
+    """Documentation with a page for each article, each a route of the same document."""
 
-    Args:
-        folder: Files and log go to a folder `docsify` in it.
-        count: Number of pages; of more than `PAGES_MAX`, so many.
-
-    Raises:
-        UnavailableError: Docsify couldn't be installed.
-    """
+    NAME = "docsify"
 
     def __init__(self, folder: Path, count: int) -> None:
+        super().__init__(folder, min(count, PAGES_MAX))
         self._parts = installed()
-        self.articles = articles(min(count, PAGES_MAX))
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        own = folder / "docsify"
-        self._files = own / "files"
-        server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(self._files)]
-        super().__init__("docsify", [*server, str(self.port)], own)
-
-    def start(self) -> None:
-        """Starts the server and waits until it answers; the first time, writes its files."""
-        if not self._files.exists():
-            self._write()
-        super().start()
+        self._filled = self._files = self.folder / "files"
+        self._runs_file_server(self._files)
 
     def truth(self) -> list[TruePage]:
         """Returns its pages; they are files, so what was written is what there is."""
@@ -70,7 +54,7 @@ class Docsify(Server):
             for article in self.articles
         ]
 
-    def _write(self) -> None:
+    def _fill(self) -> None:
         (self._files / "reports").mkdir(parents=True)
         for part in PARTS:
             shutil.copy(self._parts / part, self._files)
@@ -80,9 +64,6 @@ class Docsify(Server):
         (self._files / "_sidebar.md").write_text("".join(entries), encoding="utf-8")
         for article in self.articles:
             (self._files / "reports" / f"{article.number}.md").write_text(_source(article), encoding="utf-8")
-
-    def _answers(self) -> bool:
-        return answers_http(self.port, "/")
 
 
 def installed() -> Path:

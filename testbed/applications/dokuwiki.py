@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crawler.base.errors import UnavailableError
+from testbed.applications.application import Application
 from testbed.applications.articles import (
     Article,
     Block,
@@ -17,10 +18,9 @@ from testbed.applications.articles import (
     Notice,
     Paragraph,
     Table,
-    articles,
 )
 from testbed.applications.page import TruePage
-from testbed.servers.process import Server, answers_http, free_port, run_to_end
+from testbed.servers.process import run_to_end
 
 PROGRAM, CONFIGURATION = Path("/usr/share/dokuwiki"), Path("/etc/dokuwiki")  # where Debian has them
 DEBIAN_PACKAGES = "dokuwiki php-cli php-xml php-gd"
@@ -35,37 +35,18 @@ $conf['sepchar'] = '_';
 """
 
 
-class DokuWiki(Server):
-    """A wiki of articles, on PHP's built-in server.
+class DokuWiki(Application):
+    """A wiki of articles, on PHP's built-in server."""
 
-    Args:
-        folder: The program, its data and its log go to a folder `dokuwiki` in it.
-        count: Number of articles.
-
-    Raises:
-        UnavailableError: DokuWiki or PHP isn't installed.
-    """
+    NAME = "dokuwiki"
+    PAGE = "/doku.php?id=start"
 
     def __init__(self, folder: Path, count: int) -> None:
         if not (PROGRAM / "doku.php").exists() or not shutil.which("php"):
             raise UnavailableError(f"DokuWiki: Debian's packages aren't all installed: {DEBIAN_PACKAGES}")
-        self.articles = articles(count)
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        own = folder / "dokuwiki"
-        self._program = own / "program"
-        super().__init__(
-            "dokuwiki",
-            ["php", "-S", f"127.0.0.1:{self.port}", "-t", str(self._program)],
-            own,
-            environment={"PHP_CLI_SERVER_WORKERS": "2"},
-        )
-
-    def start(self) -> None:
-        """Starts the wiki and waits until it answers; the first time, writes its pages and has them indexed."""
-        if not self._program.exists():
-            self._install()
-        super().start()
+        super().__init__(folder, count)
+        self._filled = self._program = self.folder / "program"
+        self._runs_php(self._program)
 
     def truth(self) -> list[TruePage]:
         """Returns its pages: times and authors as its own list of changes tells them."""
@@ -86,7 +67,7 @@ class DokuWiki(Server):
     def _data(self) -> Path:
         return self._program / "data"
 
-    def _install(self) -> None:
+    def _fill(self) -> None:
         shutil.copytree(PROGRAM, self._program)
         (self._program / "inc" / "preload.php").unlink()  # Debian's, which names Debian's folders
         shutil.copytree(CONFIGURATION, self._program / "conf", ignore_dangling_symlinks=True)
@@ -120,9 +101,6 @@ class DokuWiki(Server):
             (str(seconds), "127.0.0.1", "C", _name(article), article.author, "created", "", str(len(text)))
         )
         (self._data / "meta" / f"{_name(article)}.changes").write_text(change + "\n", encoding="utf-8")
-
-    def _answers(self) -> bool:
-        return answers_http(self.port, "/doku.php?id=start")
 
 
 def _name(article: Article) -> str:

@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table, articles
+from testbed.applications.application import Application
+from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table
 from testbed.applications.debian import unpacked
 from testbed.applications.page import Remark, TruePage
-from testbed.servers.process import Server, answers_http, free_port, run_to_end
+from testbed.servers.process import run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,35 +30,21 @@ UPDATE user SET cap = 'hjoz2' WHERE login = 'nobody';
 """
 
 
-class Fossil(Server):
-    """A forum with a thread for each article.
+class Fossil(Application):
+    """A forum with a thread for each article."""
 
-    Args:
-        folder: Data and log go to a folder `fossil` in it.
-        count: Number of threads.
-
-    Raises:
-        UnavailableError: Debian's package can't be had.
-    """
+    NAME = "fossil"
+    PAGE = "/forum"
 
     def __init__(self, folder: Path, count: int) -> None:
+        super().__init__(folder, count)
         program = unpacked("fossil", "libfuse2", "libtcl8.6")
         self._program = program / "usr" / "bin" / "fossil"
-        self.articles = articles(count)
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        own = folder / "fossil"
         libraries = f"{program}/lib/x86_64-linux-gnu:{program}/usr/lib/x86_64-linux-gnu"
-        self._variables = {"LD_LIBRARY_PATH": libraries, "HOME": str(own), "USER": "admin"}
-        self._repository = own / "town.fossil"
+        self._variables = {"LD_LIBRARY_PATH": libraries, "HOME": str(self.folder), "USER": "admin"}
+        self._filled = self._repository = self.folder / "town.fossil"
         command = [str(self._program), "server", "--localhost", "--port", str(self.port), str(self._repository)]
-        super().__init__("fossil", command, own, environment=self._variables)
-
-    def start(self) -> None:
-        """Starts the forum and waits until it answers; the first time, makes its threads."""
-        if not self._repository.exists():
-            self._install()
-        super().start()
+        self._runs(command, self._variables)
 
     def truth(self) -> list[TruePage]:
         """Returns its threads: titles, times, authors and replies as its database has them."""
@@ -85,7 +72,7 @@ class Fossil(Server):
                 )
         return pages
 
-    def _install(self) -> None:
+    def _fill(self) -> None:
         artifacts = self.folder / "artifacts"
         artifacts.mkdir(parents=True)
         for article in self.articles:
@@ -98,9 +85,6 @@ class Fossil(Server):
 
     def _run(self, *arguments: str) -> None:
         run_to_end(arguments[0], [str(self._program), *arguments], self.folder, BUILD_SECONDS, self._variables)
-
-    def _answers(self) -> bool:
-        return answers_http(self.port, "/forum")
 
 
 def _thread(article: Article) -> Iterator[bytes]:

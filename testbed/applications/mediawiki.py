@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from crawler.base.errors import UnavailableError
-from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table, articles
+from testbed.applications.application import Application
+from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table
 from testbed.applications.page import TruePage
-from testbed.servers.process import Server, answers_http, free_port, run_to_end
+from testbed.servers.process import run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,35 +39,17 @@ DEBIAN_PACKAGES = "mediawiki php-cli php-sqlite3 php-xml php-mbstring php-intl"
 FRAME = '<div class="frame">{{{1}}}</div>'  # the template that makes a notice
 
 
-class MediaWiki(Server):
-    """A wiki of articles.
+class MediaWiki(Application):
+    """A wiki of articles."""
 
-    Args:
-        folder: Data, configuration and log go to a folder `mediawiki` in it.
-        count: Number of articles.
-
-    Raises:
-        UnavailableError: MediaWiki or PHP isn't installed.
-    """
+    NAME = "mediawiki"
+    PAGE = "/api.php?action=query&meta=siteinfo&format=json"
 
     def __init__(self, folder: Path, count: int) -> None:
-        self.articles = articles(count)
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        super().__init__(folder, count)
         self._program = _installed()
-        own = folder / "mediawiki"
-        super().__init__(
-            "mediawiki",
-            ["php", "-S", f"127.0.0.1:{self.port}", "-t", str(self._program)],
-            own,
-            environment={"MW_CONFIG_FILE": str(own / "LocalSettings.php"), "PHP_CLI_SERVER_WORKERS": "2"},
-        )
-
-    def start(self) -> None:
-        """Starts the wiki and waits until it answers; the first time, installs it and imports the pages."""
-        if not (self.folder / "LocalSettings.php").exists():
-            self._install()
-        super().start()
+        self._filled = self.folder / "LocalSettings.php"
+        self._runs_php(self._program, {"MW_CONFIG_FILE": str(self._filled)})
 
     def truth(self) -> list[TruePage]:
         """Returns its pages: titles, times and redirects as the wiki's own API tells them."""
@@ -92,12 +75,12 @@ class MediaWiki(Server):
             more = f"&gapfilterredir=nonredirects&gaplimit=50&gapcontinue={urllib.parse.quote(go_on)}" if go_on else ""
         return found
 
-    def _install(self) -> None:
+    def _fill(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         options = ["--dbtype", "sqlite", "--dbpath", self.folder / "data", "--confpath", self.folder]
         options += ["--server", self.url, "--scriptpath", "", "--pass", "a-long-test-password"]
         self._maintain("install.php", *options, "Test wiki", "Admin", seconds=INSTALL_SECONDS)
-        with (self.folder / "LocalSettings.php").open("a") as file:
+        with self._filled.open("a") as file:
             file.write(NO_SYNC)
         self._import()
 
@@ -110,11 +93,8 @@ class MediaWiki(Server):
 
     def _maintain(self, script: str, *arguments: object, seconds: float) -> None:
         command = ["php", str(self._program / "maintenance" / script), *map(str, arguments)]
-        environment = {"MW_CONFIG_FILE": str(self.folder / "LocalSettings.php")} if script != "install.php" else {}
+        environment = {"MW_CONFIG_FILE": str(self._filled)} if script != "install.php" else {}
         run_to_end(script, command, self.folder, seconds, environment)
-
-    def _answers(self) -> bool:
-        return answers_http(self.port, "/api.php?action=query&meta=siteinfo&format=json")
 
 
 def _dump(of: list[Article]) -> Iterator[str]:

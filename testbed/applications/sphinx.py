@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table, articles
+from testbed.applications.application import Application
+from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table
 from testbed.applications.page import TruePage
 from testbed.applications.wheels import programs_of
-from testbed.servers.process import Server, answers_http, free_port, run_to_end
+from testbed.servers.process import run_to_end
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,32 +25,16 @@ START_PAGE = """Town reports
 """
 
 
-class Sphinx(Server):
-    """Documentation with a page for each article.
+class Sphinx(Application):
+    """Documentation with a page for each article."""
 
-    Args:
-        folder: Sources, pages and log go to a folder `sphinx` in it.
-        count: Number of pages.
-
-    Raises:
-        UnavailableError: Sphinx couldn't be installed.
-    """
+    NAME = "sphinx"
 
     def __init__(self, folder: Path, count: int) -> None:
+        super().__init__(folder, count)
         self._programs = programs_of("sphinx")
-        self.articles = articles(count)
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        own = folder / "sphinx"
-        self._pages = own / "pages"
-        server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(self._pages)]
-        super().__init__("sphinx", [*server, str(self.port)], own)
-
-    def start(self) -> None:
-        """Starts the server and waits until it answers; the first time, has its pages built."""
-        if not self._pages.exists():
-            self._build()
-        super().start()
+        self._filled = self._pages = self.folder / "pages"
+        self._runs_file_server(self._pages)
 
     def truth(self) -> list[TruePage]:
         """Returns its pages; they are files, so what was written is what there is."""
@@ -65,7 +49,7 @@ class Sphinx(Server):
             for article in self.articles
         ]
 
-    def _build(self) -> None:
+    def _fill(self) -> None:
         source = self.folder / "source"
         (source / "reports").mkdir(parents=True)
         (source / "conf.py").write_text('project = "Town reports"\n')
@@ -74,9 +58,6 @@ class Sphinx(Server):
             (source / "reports" / f"{article.number}.rst").write_text(_source(article), encoding="utf-8")
         build = [str(self._programs / "sphinx-build"), "--quiet", "--builder", "html", str(source), str(self._pages)]
         run_to_end("sphinx-build", build, self.folder, BUILD_SECONDS)
-
-    def _answers(self) -> bool:
-        return answers_http(self.port, "/")
 
 
 def _source(article: Article) -> str:

@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table, articles
+from testbed.applications.application import Application
+from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table
 from testbed.applications.page import Remark, TruePage
 from testbed.applications.wheels import programs_of
-from testbed.servers.process import Server, answers_http, free_port, run_to_end
+from testbed.servers.process import run_to_end
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,32 +24,18 @@ TICKET = """INSERT INTO ticket (id, type, time, changetime, component, priority,
 CHANGE = "INSERT INTO ticket_change (ticket, time, author, field, oldvalue, newvalue) VALUES (?, ?, ?, 'comment', ?, ?)"
 
 
-class Trac(Server):
-    """A tracker with a ticket for each article, and its comments.
+class Trac(Application):
+    """A tracker with a ticket for each article, and its comments."""
 
-    Args:
-        folder: Data and log go to a folder `trac` in it.
-        count: Number of tickets.
-
-    Raises:
-        UnavailableError: Trac couldn't be installed.
-    """
+    NAME = "trac"
+    PAGE = "/about"
 
     def __init__(self, folder: Path, count: int) -> None:
+        super().__init__(folder, count)
         self._programs = programs_of("trac")
-        self.articles = articles(count)
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        own = folder / "trac"
-        self._project = own / "project"
+        self._filled = self._project = self.folder / "project"
         address = ["--hostname", "127.0.0.1", "--port", str(self.port)]
-        super().__init__("trac", [str(self._programs / "tracd"), "-s", *address, str(self._project)], own)
-
-    def start(self) -> None:
-        """Starts the tracker and waits until it answers; the first time, makes its tickets."""
-        if not self._project.exists():
-            self._install()
-        super().start()
+        self._runs([str(self._programs / "tracd"), "-s", *address, str(self._project)])
 
     def truth(self) -> list[TruePage]:
         """Returns its tickets: title, times, authors and comments as its database has them."""
@@ -80,7 +67,7 @@ class Trac(Server):
     def _database(self) -> Path:
         return self._project / "db" / "trac.db"
 
-    def _install(self) -> None:
+    def _fill(self) -> None:
         command = [
             str(self._programs / "trac-admin"),
             str(self._project),
@@ -99,9 +86,6 @@ class Trac(Server):
                     place = str(number) if comment.parent is None else f"{comment.parent + 1}.{number}"
                     row = _id(article), _microseconds(comment.published), comment.author, place, comment.text
                     database.execute(CHANGE, row)
-
-    def _answers(self) -> bool:
-        return answers_http(self.port, "/about")
 
 
 def _parent(place: str) -> int | None:

@@ -7,13 +7,16 @@ import shutil
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawler.base.errors import UnavailableError
-from testbed.applications.articles import Article, articles
+from testbed.applications.application import Application
 from testbed.applications.html import html_of
 from testbed.applications.page import Remark, TruePage
-from testbed.servers.process import Server, answers_http, free_port, run_to_end
+from testbed.servers.process import Server, run_to_end
+
+if TYPE_CHECKING:
+    from testbed.applications.articles import Article
 
 PROGRAM = Path("/usr/share/wordpress")  # where Debian has it
 DEBIAN_PACKAGES = (
@@ -73,44 +76,24 @@ FROM wp_comments WHERE comment_approved = '1' ORDER BY comment_ID
 """
 
 
-class WordPress(Server):
-    """A blog of articles, on PHP's built-in server.
+class WordPress(Application):
+    """A blog of articles, on PHP's built-in server."""
 
-    Args:
-        folder: The program, its data and its logs go to a folder `wordpress` in it.
-        count: Number of articles.
-
-    Raises:
-        UnavailableError: WordPress, PHP or MariaDB isn't installed.
-    """
+    NAME = "wordpress"
+    PAGE = "/?feed=rss2"
 
     def __init__(self, folder: Path, count: int) -> None:
         programs = ("php", "mariadbd", "mariadb-install-db", "mariadb")
         if not (PROGRAM / "wp-load.php").exists() or not all(map(shutil.which, programs)):
             raise UnavailableError(f"WordPress: Debian's packages aren't all installed: {DEBIAN_PACKAGES}")
-        self.articles = articles(count)
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        own = (folder / "wordpress").absolute()
-        self._program = own / "program"
-        self._database = _MariaDB(own)
-        super().__init__(
-            "wordpress",
-            ["php", "-d", "error_reporting=0", "-S", f"127.0.0.1:{self.port}", "-t", str(self._program)],
-            own,
-            environment={"PHP_CLI_SERVER_WORKERS": "2"},
-        )
+        super().__init__(folder, count)
+        self._filled = self._program = self.folder / "program"
+        self._database = _MariaDB(self.folder)
+        self._runs_php(self._program, None, "-d", "error_reporting=0")
 
     def start(self) -> None:
-        """Starts database and blog and waits until it answers; the first time, installs and fills it."""
-        is_new = not self._program.exists()
-        if is_new:
-            shutil.copytree(PROGRAM, self._program)
-            settings = SETTINGS.format(socket=self._database.socket, url=self.url)
-            (self._program / "wp-config.php").write_text(settings)
+        """Starts database and blog; otherwise as `Application.start`."""
         self._database.start()
-        if is_new:
-            self._fill()
         super().start()
 
     def stop(self, timeout_s: float = 30.0) -> int | None:
@@ -147,15 +130,15 @@ class WordPress(Server):
         ]
 
     def _fill(self) -> None:
+        shutil.copytree(PROGRAM, self._program)
+        settings = SETTINGS.format(socket=self._database.socket, url=self.url)
+        (self._program / "wp-config.php").write_text(settings)
         self._database.run("CREATE DATABASE wordpress CHARACTER SET utf8mb4")
         (self.folder / "fill.php").write_text(FILL)
         content = self.folder / "articles.json"
         content.write_text(json.dumps([_as_json(article) for article in self.articles]))
         command = ["php", str(self.folder / "fill.php"), str(self._program), str(content)]
         run_to_end("fill", command, self.folder, FILL_SECONDS)
-
-    def _answers(self) -> bool:
-        return answers_http(self.port, "/?feed=rss2")
 
 
 class _MariaDB(Server):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import yaml
 from commands.answers import error_of, json_of
+from page_server import PageHandler, serving
 
 from crawler import sites
 from crawler.cli.site_rows import rows
@@ -38,86 +37,57 @@ def unread(done):
 
 
 def page_of_five(path, number):
-    """Returns status, type and body of a page of a search with five pages, whose end is another one on each path."""
+    """Returns status and body of a page of a search with five pages, whose end is another one on each path."""
     number = min(number, 5) if path == "/ends/same" else number
     number = number if number <= 5 or path != "/ends/first" else 1
     if number > 5 and path == "/ends/404":
-        return 404, "text/html", b"<p>gone"
+        return 404, b"<p>gone"
     if number > 5 and path == "/ends/plain":
-        return 200, "text/html", b"<p>Log in"
+        return 200, b"<p>Log in"
     more = f"<a class=next href='{path}?page={number + 1}'>next</a>" if number < 5 else ""
-    return 200, "text/html", f"<ol class=results><a class=title href=/thread/{number}>1</a></ol>{more}".encode()
+    return 200, f"<ol class=results><a class=title href=/thread/{number}>1</a></ol>{more}".encode()
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(PageHandler):
     """The forum's answers, and a few that it doesn't give."""
 
     forum = Forum()
     robots_status = 200
 
-    def do_GET(self):
+    def do_GET(self):  # noqa: N802 -- as http.server names it
         path, _, query = self.path.partition("?")
         match path:
             case "/to-file":
-                self.answer(302, "", b"", "file:///etc/passwd")
+                self.answer(302, Location="file:///etc/passwd")
             case "/to-thread":
-                self.answer(302, "", b"", query)
+                self.answer(302, Location=query)
             case "/ansi":
-                self.answer(200, "text/html", ANSI)
+                self.answer(200, ANSI)
             case "/agent":  # and whatever else this project's headers say
                 said = [value for name, value in self.headers.items() if name in ("User-Agent", "X-Own")]
-                self.answer(200, "text/html", PAGE % " ".join(said).encode())
+                self.answer(200, PAGE % " ".join(said).encode())
             case "/gzip":
-                self.answer(200, "text/html", gzip.compress(PAGE % b"packed"), coding="gzip")
+                self.answer(200, gzip.compress(PAGE % b"packed"), **{"Content-Encoding": "gzip"})
             case "/large":
-                self.answer(200, "text/html", b"x" * 2_000_000)  # it is told to be large, and not read
+                self.answer(200, b"x" * 2_000_000)  # it is told to be large, and not read
             case "/slow":
-                self.server.closing.wait()
+                self.server.state.wait()
             case "/robots.txt" if self.robots_status != 200:
-                self.answer(self.robots_status, "text/plain", b"")
+                self.answer(self.robots_status)
+            case _ if path.startswith("/ends/"):
+                self.answer(*page_of_five(path, int(query.partition("page=")[2])))
             case _:
-                self.answer(*self.found(path, query))
-
-    def found(self, path, query):
-        if path.startswith("/ends/"):
-            return page_of_five(path, int(query.partition("page=")[2]))
-        found = self.forum.respond(Request(path, query, self.server.origin))
-        return found.status, found.content_type, found.body, found.location
-
-    def answer(self, status, content_type, body, location="", coding="identity"):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Encoding", coding)
-        if location:
-            self.send_header("Location", location)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args):
-        pass
-
-
-class Server(ThreadingHTTPServer):
-    """Says nothing where a command hangs up, which may be at any byte: what it writes would be the command's output."""
-
-    def handle_error(self, request, client_address):
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
+                found = self.forum.respond(Request(path, query, f"http://{self.headers['Host']}"))
+                location = {"Location": found.location} if found.location else {}
+                self.answer(found.status, found.body, **{"Content-Type": found.content_type}, **location)
 
 
 @pytest.fixture(scope="module")
 def origin():
-    server = Server(("127.0.0.1", 0), Handler)
-    server.closing = threading.Event()
-    server.origin = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield server.origin
-    server.closing.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    closing = threading.Event()
+    with serving(Handler, closing) as origin:
+        yield origin
+        closing.set()
 
 
 @pytest.fixture

@@ -1,12 +1,19 @@
 """Popular add-ons work in a user's own spiders, on both engines, as they do in a project that is Scrapy alone."""
 
+import json
+import os
+import subprocess
+import sys
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
-from fast.conftest import PageHandler
+from command_line import ROOT
+from page_server import PageHandler, serving
 
 pytestmark = pytest.mark.process
 
+CRAWLS_SECONDS = 120.0  # a script takes 4 s on an idle machine
 VARYING = ("time", "memusage", "log_count", "per_minute")  # in the names of statistics that differ between two crawls
 PAGES = {
     "shelf": "<a href='book/1'>1</a><a href='book/2'>2</a><a href='book/3'>3</a>",
@@ -30,14 +37,25 @@ class Shop(PageHandler):
         requests.append((page, headers))
         is_half = page == "book/3" and Counter(path for path, _ in requests)[page] == 1
         body = "" if is_half else PAGES.get(page)
-        self.answer(404 if body is None else 200, f"<html><body>{body}</body></html>".encode())
+        self.answer(404 if body is None else 200, f"<html><body>{body}</body></html>")
 
 
 @pytest.fixture(scope="module")
-def crawls(run_crawls):
+def crawls():
     """What each crawl of `addon_spiders.py` yielded, with the requests that the shop received from it."""
     requests = defaultdict(list)
-    results = run_crawls("addon_spiders.py", Shop, requests)
+    with serving(Shop, requests) as origin:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", Path(__file__).with_name("addon_spiders.py"), origin],
+            capture_output=True,
+            text=True,
+            timeout=CRAWLS_SECONDS,
+            check=False,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
     for name, result in results.items():
         result["stats"] = {key: value for key, value in result["stats"].items() if not any(map(key.count, VARYING))}
         result["items"].sort(key=str)  # further requests of two pages may overtake each other

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import threading
 from collections import Counter
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from page_server import PageHandler, serving
 
 SHOWN = ("User-Agent", "Accept", "Accept-Language", "Accept-Encoding", "Cookie", "Referer")
 LINKS = f"<a href='/once'>1</a><a href='/once'>2</a><a href='/long?{'x' * 2_100}'>3</a>"
@@ -17,15 +16,13 @@ PAGES = {
 }
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
+class Handler(PageHandler):
+    def do_GET(self):  # noqa: N802 -- as http.server names it
         path = self.path
         origin = f"http://127.0.0.1:{self.server.server_port}"
         shown = {name: self.headers[name].replace(origin, "") for name in SHOWN if name in self.headers}
-        self.server.requests.append((path, shown))
-        times = Counter(known for known, _ in self.server.requests)[path]
+        self.server.state.append((path, shown))
+        times = Counter(known for known, _ in self.server.state)[path]
         if path == "/redirected":
             self.answer(302, Location="/landed")
         elif path.startswith("/loop"):
@@ -43,31 +40,10 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.answer(200, PAGES.get(path, f"page {path}"))
 
-    def answer(self, status, body="", **headers):
-        body = body.encode() if isinstance(body, str) else body
-        self.send_response(status)
-        for name, value in {"Content-Type": "text/html; charset=utf-8", "Content-Length": len(body), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
     def date_time_string(self, _timestamp=None):
         return "Sun, 22 Nov 2026 12:00:00 GMT"  # the same in every answer
 
-    def log_message(self, *_):
-        pass
 
-
-@contextmanager
-def odd_server():
-    """Yields a server; `requests` are the paths and headers of what it was asked, in order."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        server.requests = []
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+def odd_server(requests):
+    """Gives the origin of a server; `requests` gets the paths and headers of what it is asked, in order."""
+    return serving(Handler, requests)

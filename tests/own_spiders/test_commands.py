@@ -54,8 +54,8 @@ REFUSED = (
 
 @pytest.fixture(scope="module")
 def url():
-    with odd_server() as server:
-        yield f"http://127.0.0.1:{server.server_port}/once"
+    with odd_server([]) as origin:
+        yield f"{origin}/once"
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -35,15 +35,15 @@ class Run:
 
     def __init__(self, project, server, folder, *options):
         (folder / "page.html").write_text("<p>from a file</p>")
-        server.requests.clear()
-        base = f"http://127.0.0.1:{server.server_port}"
+        base, requests = server
+        requests.clear()
         arguments = ("-a", f"base={base}", "-a", f"folder={folder}", "-O", folder / "items.jsonl")
         quick = ("-s", "DOWNLOAD_DELAY=0", "-s", "CONCURRENT_REQUESTS=1")  # one by one: in the same order each time
         done = project.run("crawl", "odd", *arguments, *quick, *options)
         assert done.returncode == 0, done.stderr
         run = json.loads((folder / "run.json").read_text())
         self.log = done.stderr
-        asked = ((path, sorted(headers.items())) for path, headers in server.requests)
+        asked = ((path, sorted(headers.items())) for path, headers in requests)
         self.requests = list(asked) if IN_ORDER else sorted(asked)
         items = (folder / "items.jsonl").read_text().replace(base, "").replace(str(folder), "")
         self.items = sorted(items.splitlines())
@@ -55,8 +55,9 @@ class Run:
 
 @pytest.fixture(scope="module")
 def server():
-    with odd_server() as server:
-        yield server
+    requests = []
+    with odd_server(requests) as origin:
+        yield origin, requests
 
 
 @pytest.fixture(scope="module")
