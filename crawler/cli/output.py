@@ -71,6 +71,14 @@ def format_time(at_ms: int, *, to_minutes: bool = False) -> str:
         return f"{at_ms} ms"
 
 
+def duration(seconds: float) -> str:
+    """Returns a time as people say it: 40 s, 12 min, 3.5 h, 4.2 days."""
+    for unit, unit_s, least_s in (("days", 86_400, 172_800), ("h", 3_600, 3_600), ("min", 60, 60)):
+        if seconds >= least_s:
+            return f"{seconds / unit_s:.3g} {unit}"
+    return f"{seconds:.0f} s"
+
+
 def quantity(number: int, noun: str) -> str:
     """Returns a number with its noun: `1 seed`, `2,000 seeds`."""
     return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.base.text import one_line
-from crawler.cli.output import quantity
+from crawler.cli.output import duration, quantity
 from crawler.cli.text_tables import print_table
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def print_check(check: Check, warnings: Sequence[str]) -> None:
         print(f"  {number:>{width}}  {_joined(words)}")
     print()
     rows = [
-        (share.site, share.host, share.nav_seeds, share.pages_at_most, _duration(share.hours_at_most))
+        (share.site, share.host, share.nav_seeds, share.pages_at_most, duration(3_600 * share.hours_at_most))
         for share in check.sites
     ]
     if several := len(check.sites) > 1:
-        rows.append(("all", "", check.nav_seeds, check.pages_at_most, _duration(check.hours_at_most)))
+        rows.append(("all", "", check.nav_seeds, check.pages_at_most, duration(3_600 * check.hours_at_most)))
     print_table(COLUMNS, rows, bold_last=several)
     print(f"\n{ESTIMATE}")
     for hint in _hints(check):
@@ -52,16 +52,8 @@ def _hints(check: Check) -> Iterator[str]:
     if check.unused:
         yield f"Not in match, so never searched: {', '.join(check.unused)}."
     if check.interval_s:
-        yield f"Runs every {_duration(check.interval_s / 3_600)}; pages that are known are not fetched again."
+        yield f"Runs every {duration(check.interval_s)}; pages that are known are not fetched again."
 
 
 def _joined(words: tuple[str, ...]) -> str:
     return " + ".join(one_line(word) for word in words)
-
-
-def _duration(hours: float) -> str:
-    """Returns a time as people say it: 40 s, 12 min, 3.5 h, 4.2 days."""
-    for unit, unit_h, least_h in (("days", 24, 48), ("h", 1, 1), ("min", 1 / 60, 1 / 60)):
-        if hours >= least_h:
-            return f"{hours / unit_h:.3g} {unit}"
-    return f"{hours * 3_600:.0f} s"

@@ -8,7 +8,7 @@ import yaml
 
 from crawler.base.text import inert, one_line
 from crawler.cli.ledger_table import print_ledger
-from crawler.cli.output import format_time
+from crawler.cli.output import duration, format_time
 from crawler.cli.text_tables import print_table
 from crawler.frontier.ledger import Account
 
@@ -65,9 +65,9 @@ def print_plan(plan: Mapping[str, Any]) -> None:
     """Prints a plan's status, with its sites, definition and ledger.
 
     Args:
-        plan: What `plan_status` returned, and `sites`, `definition` and `ledger`.
+        plan: What `plan_status` returned, and `seconds_left`, `slowest_site`, `sites`, `definition` and `ledger`.
     """
-    done = f"{_percent_done(plan)} of its seeds"
+    done = f"{_percent_done(plan)} of its seeds{_left(plan)}"
     print(one_line(f"plan {plan['plan']}: {_state(plan)}, {done}, submitted {format_time(plan['edition'])}"))
     print_sites(plan["sites"])
     print()
@@ -90,6 +90,14 @@ def _state(plan: Mapping[str, Any]) -> str:
     if not plan["complete"]:
         return "half submitted"
     return "done" if plan["done"] and plan["state"] == "active" else str(plan["state"])
+
+
+def _left(plan: Mapping[str, Any]) -> str:
+    """Returns when a plan will be done, and by which site; empty: nothing is left, or the plan stands still."""
+    site, seconds = plan["slowest_site"], plan["seconds_left"]
+    if not site:
+        return ""
+    return f", site {site} stands still" if seconds is None else f", some {duration(seconds)} left for site {site}"
 
 
 def _percent_done(plan: Mapping[str, Any]) -> str:

@@ -70,7 +70,7 @@ class Command(ActionCommand):
             (REPLACING, FINISHED_PAGES),
         ),
         "list": Action("", "show all plans and how far they are", "list"),
-        "show": Action("NAME", "show a plan's state, definition and ledger", "show demo"),
+        "show": Action("NAME", "show a plan's state, when it will be done, its definition and ledger", "show demo"),
         "pause": Action("NAME", "crawl nothing more of a plan until it is resumed", "pause demo"),
         "resume": Action("NAME", "go on with a paused plan", "resume demo"),
         "cancel": Action("NAME", "give up everything of a plan that isn't crawled yet", "cancel demo"),
@@ -166,10 +166,14 @@ class Command(ActionCommand):
         """Shows one plan."""
         from crawler.cli.ledger_table import ledger_as_json
         from crawler.cli.plan_status import plan_status, print_plan
+        from crawler.cluster.overview import read_overview
+        from crawler.cluster.plan_progress import NO_TELLING, read_time_left
 
         async with self.connect() as operator:
             record = await operator.registry.plan(args[0])
             plan = await plan_status(operator, record)
+            left = (await read_time_left(operator, await read_overview(operator))).get(record.name, NO_TELLING)
+            plan["seconds_left"], plan["slowest_site"] = left.seconds, left.site
             plan["sites"] = await _sites(operator, record.sites)
             plan["definition"] = record.definition
             plan["ledger"] = ledger_as_json(await operator.ledger(record.name))

@@ -236,9 +236,10 @@ def test_show_has_state_definition_and_ledger(scrapy, plan_file):
     assert (shown["plan"], shown["state"], shown["edition"], shown["nav_seeds"]) == ("flood", "active", edition, 2)
     assert shown["definition"]["keywords"]["event"]["optional"] == ["洪水", "flood"]
     assert shown["sites"] == [{"site": "board", "version": 1, "base": "http://board.test"}]
+    assert (shown["seconds_left"], shown["slowest_site"]) == (None, "board")
     assert [(row["plan"], row["site"], row["ready"]) for row in shown["ledger"]["rows"]] == [("flood", "board", 2)]
     lines = lines_of(scrapy("plan", "show", "flood"))
-    assert lines[0].startswith("plan flood: active, 0 % of its seeds, submitted 20")
+    assert lines[0].startswith("plan flood: active, 0 % of its seeds, site board stands still, submitted 20")
     assert "- 洪水" in lines
     assert "flood board 2 0 2 0 0 0 0" in lines
 
