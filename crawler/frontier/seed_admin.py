@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import heapq
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from crawler.base import reasons
 from crawler.base.errors import FrontierError
@@ -61,6 +62,21 @@ class UnfinishedSeed:
         return (self.seed, *map(self.seed.as_wanted_by, (self.further or b"").splitlines()))
 
 
+class FailedPlace(NamedTuple):
+    """The place of a failed seed among all, the latest first.
+
+    Attributes:
+        at_ms: When it failed, in ms since the epoch.
+        passed: How many that failed in the same ms have been read, with this one.
+    """
+
+    at_ms: float
+    passed: int
+
+
+LATEST_FAILED = FailedPlace(math.inf, 0)  # before all others
+
+
 def unheard(_moved: int) -> None:
     """Is told of progress that nobody follows."""
 
@@ -105,30 +121,38 @@ class SeedAdmin:
             progress=progress,
         )
 
-    async def failed(self, first: int, number: int) -> list[tuple[UnfinishedSeed, float]]:
-        """Returns failed seeds, those that failed last before the others, each with when it did, in ms since the epoch.
+    async def failed(self, after: FailedPlace, number: int) -> list[tuple[UnfinishedSeed | None, FailedPlace]]:
+        """Returns failed seeds, the latest first, each with its place; empty: there are no more.
 
         Args:
-            first: How many are left out, which may be as many as fit into memory.
-            number: How many are looked up; fewer are returned where some move meanwhile.
+            after: Of the last one that was read; it costs the same wherever it is.
+            number: How many are read. None stands for one that has moved meanwhile.
         """
         orders = []
         for partition in range(self._queue.partitions):
-            newest = await self._redis.zrevrange(
-                self._key(partition, SETS["failed"]), 0, first + number - 1, withscores=True
+            before = await self._redis.zrange(
+                self._key(partition, SETS["failed"]),
+                after.at_ms,
+                "-inf",
+                desc=True,
+                byscore=True,
+                withscores=True,
+                offset=0,
+                num=after.passed + number,
             )
-            orders.append([(at_ms, partition, fingerprint) for fingerprint, at_ms in newest])
+            orders.append([(at_ms, partition, fingerprint) for fingerprint, at_ms in before])
         merged = heapq.merge(*orders, key=lambda entry: -entry[0])
-        chosen = list(itertools.islice(merged, first, first + number))
-        times = {(partition, fingerprint): at_ms for at_ms, partition, fingerprint in chosen}
+        chosen = list(itertools.islice(merged, after.passed, after.passed + number))
         by_partition: dict[int, list[bytes]] = {}
-        for partition, fingerprint in times:
+        for _at_ms, partition, fingerprint in chosen:
             by_partition.setdefault(partition, []).append(fingerprint)
-        unfinished = [
-            entry for partition, some in by_partition.items() for entry in await self._look_up(partition, some)
-        ]
-        failed = [(entry, times[entry.partition, entry.fingerprint]) for entry in unfinished if entry.state == "failed"]
-        return sorted(failed, key=lambda pair: -pair[1])
+        looked_up = [seed for each in by_partition.items() for seed in await self._look_up(*each)]
+        failed = {(seed.partition, seed.fingerprint): seed for seed in looked_up if seed.state == "failed"}
+        entries, place = [], after
+        for at_ms, partition, fingerprint in chosen:
+            place = FailedPlace(at_ms, place.passed + 1 if at_ms == place.at_ms else 1)
+            entries.append((failed.get((partition, fingerprint)), place))
+        return entries
 
     async def retry_some(self, chosen: Sequence[tuple[int, bytes]], wanted: Callable[[UnfinishedSeed], bool]) -> int:
         """Makes some failed seeds ready again; returns how many.

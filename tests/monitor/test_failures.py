@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import orjson
 import pytest
 from commands.conftest import content_seed
@@ -41,7 +44,7 @@ async def test_the_latest_and_those_that_are_asked_for(browser, failed):
     assert "http-404 4 timeout 1" in text_of(page)
     assert 'type="checkbox"' not in page  # for operators alone
     assert orjson.loads(one.get("/failure-reasons.json?site=blog").text) == [{"reason": "http-404", "seeds": 1}]
-    for wrong in ("frontier=x", "first=-1", "first=x", "first=99999999999"):
+    for wrong in ("frontier=x", "after=1.-1", "after=x", "after=1." + 5_010 * "9"):
         assert one.get(f"/failures?{wrong}").status == 400
 
 
@@ -60,9 +63,36 @@ async def test_older_ones_follow_and_each_comes_once(browser, failed, monkeypatc
 async def test_a_rare_one_is_looked_for_from_page_to_page(browser, failed, monkeypatch):
     monkeypatch.setattr(module, "BATCH", 2)
     monkeypatch.setattr(module, "LOOKED_AT_MAX", 2)
+    one, found, place = browser("viewer"), [], ""
+    for _ in range(3):
+        found.append(len(urls(one, f"reason=timeout{place}")))
+        place = re.search(r"&after=[\d.]+", html.unescape(one.get(f"/failures?reason=timeout{place}").text))[0]
+    assert found.count(1) == 1
+
+
+async def test_a_deep_page_costs_redis_no_more_than_the_first(browser, operator, monkeypatch):
+    monkeypatch.setattr(module, "BATCH", 20)
+    monkeypatch.setattr(module, "SHOWN", 20)
+    queue = operator.queues["content"]
+    keys = operator.keys.partition(0)
+    seeds = [content_seed(number) for number in range(2_000)]
+    values = {seed.fingerprint: seed.dump() for seed in seeds}
+    await operator.redis.hset(keys.of("content", "seed"), mapping=values)
+    failed_at = {fingerprint: 1_000_000 + number // 7 for number, fingerprint in enumerate(values)}
+    await operator.redis.zadd(keys.of("content", "fail"), failed_at)
     one = browser("viewer")
-    assert [len(urls(one, f"reason=timeout&first={first}")) for first in (0, 2, 4)].count(1) == 1
-    assert "first=2" in one.get("/failures?reason=timeout").text
+    urls(one)  # reads the figures, too
+
+    async def cost(query):
+        before = await operator.redis.info("stats")
+        assert len(urls(one, query)) == 20
+        after = await operator.redis.info("stats")
+        return [after[name] - before[name] for name in ("total_commands_processed", "total_net_output_bytes")]
+
+    (commands, sent), (deep_commands, deep_sent) = await cost(""), await cost("after=1000010.3")
+    assert deep_commands <= commands
+    assert deep_sent < 1.5 * sent
+    assert queue.partitions == 1
 
 
 async def test_those_that_are_ticked_are_sent_again(browser, operator, failed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
@@ -11,6 +12,7 @@ from starlette.responses import RedirectResponse
 from crawler.base.errors import HeadroomError
 from crawler.cli.retrying import Retrying
 from crawler.frontier.ledger import Account
+from crawler.frontier.seed_admin import LATEST_FAILED, FailedPlace
 from crawler.monitor import formats
 from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.tables import ShownTable
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 SHOWN = 50  # seeds on a page
 BATCH = 500  # seeds that are looked up at once, in some 10 ms
 LOOKED_AT_MAX = 5_000  # seeds for one page: where a rare one is asked for, the next page goes on from there
-FIRST_MAX = 100_000  # seeds that pages before have gone through; beyond them a reason or site finds more
+PLACE = re.compile(r"(\d{1,15})\.(\d{1,4})")  # after which a page goes on; so many fail in one ms at most
 TARGET = "failed seeds"  # under which sending again is known while it goes on; no plan's name has a blank
 COLUMNS = ("time", "reason", "site", "host", "plans", "url", "frontier", "seed")
 REASON_COLUMNS = ("reason", "seeds")
@@ -57,8 +59,8 @@ class WantedFailures:
 
 async def show(web: WebRequest) -> Response:
     """Shows the failures."""
-    wanted, first = _wanted(web.request.query_params), _first(web)
-    rows, next_first = await _some(web, wanted, first)
+    wanted = _wanted(web.request.query_params)
+    rows, last = await _some(web, wanted, _place_before(web))
     figures = await web.monitor.gatherer.latest()
     parameters = wanted.as_parameters()
     return web.html(
@@ -68,14 +70,14 @@ async def show(web: WebRequest) -> Response:
         wanted=wanted,
         rows=rows,
         query=urlencode(parameters),
-        older=urlencode(parameters | {"first": next_first}) if next_first else "",
+        older=urlencode(parameters | {"after": f"{last.at_ms:.0f}.{last.passed}"}) if last else "",
         action=web.monitor.slow_actions.of(TARGET),
     )
 
 
 async def table(web: WebRequest) -> ShownTable:
     """Returns as many failed seeds as the page shows, as a table."""
-    rows, _next_first = await _some(web, _wanted(web.request.query_params), _first(web))
+    rows, _last = await _some(web, _wanted(web.request.query_params), _place_before(web))
     return ShownTable("failures", COLUMNS, rows)
 
 
@@ -116,21 +118,24 @@ async def act(web: WebRequest, form: dict[str, str]) -> Response:
     return RedirectResponse(f"/failures?{urlencode(wanted.as_parameters())}", 303)
 
 
-async def _some(web: WebRequest, wanted: WantedFailures, first: int) -> tuple[list[dict[str, Any]], int]:
-    """Returns the rows of a page, and how many seeds it and those before have gone through; 0: there are no more."""
+async def _some(
+    web: WebRequest, wanted: WantedFailures, after: FailedPlace
+) -> tuple[list[dict[str, Any]], FailedPlace | None]:
+    """Returns the rows of a page, and the place of the last seed that was looked at; None: there are no more."""
     rows: list[dict[str, Any]] = []
+    place = after
     async with web.monitor.connection.operator() as operator:
         admin = operator.admins[wanted.frontier]
-        for begin in range(first, first + LOOKED_AT_MAX, BATCH):
-            failed = await admin.failed(begin, BATCH)
-            for place, (failure, at_ms) in enumerate(failed, begin + 1):
-                if wanted.holds(failure):
-                    rows.append(_row(failure, at_ms, wanted.frontier))
+        for _ in range(LOOKED_AT_MAX // BATCH):
+            failed = await admin.failed(place, BATCH)
+            for failure, place in failed:
+                if failure and wanted.holds(failure):
+                    rows.append(_row(failure, place.at_ms, wanted.frontier))
                     if len(rows) == SHOWN:
                         return rows, place
             if not failed:
-                return rows, 0
-    return rows, first + LOOKED_AT_MAX
+                return rows, None
+    return rows, place
 
 
 def _row(failure: UnfinishedSeed, at_ms: float, frontier: Frontier) -> dict[str, Any]:
@@ -165,12 +170,13 @@ def _wanted(parameters: Mapping[str, str]) -> WantedFailures:
     return WantedFailures(cast("Frontier", frontier), reason, site, host, plan)
 
 
-def _first(web: WebRequest) -> int:
-    """Returns how many seeds pages before have gone through."""
-    text = web.parameter("first", "0")
-    if not (text.isascii() and text.isdigit() and int(text[:10]) <= FIRST_MAX):
+def _place_before(web: WebRequest) -> FailedPlace:
+    """Returns the place after which a page begins."""
+    text = web.parameter("after")
+    match = PLACE.fullmatch(text)
+    if text and match is None:
         raise RefusedRequestError(400, "error.nothing")
-    return int(text)
+    return FailedPlace(int(match[1]), int(match[2])) if match else LATEST_FAILED
 
 
 def _reasons(figures: LatestFigures, wanted: WantedFailures) -> list[tuple[str, int]]:
