@@ -92,13 +92,13 @@ class VainTries(NamedTuple):
 def tries_in_vain(steps: Steps) -> dict[str, VainTries]:
     """Returns by site what has failed since it last finished a seed, as far as steps reach back."""
     tries: dict[str, VainTries] = {}
-    done: set[str] = set()
+    served: set[str] = set()
     for begin, counts in reversed(steps):
         by_site = family(counts, history.BY_SITE)
-        done |= {name.removesuffix(":finished") for name in by_site if name.endswith(":finished")}
+        served |= {name.removesuffix(":finished") for name in by_site if name.endswith(":finished")}
         for name, number in by_site.items():
             site, _, word = name.rpartition(":")
-            if site not in done and word in ("failed", "retried"):
+            if site not in served and word in ("failed", "retried"):
                 tries[site] = VainTries(number + (tries[site].number if site in tries else 0), begin)
     return tries
 
@@ -123,13 +123,13 @@ class Activity:
             redis.exceptions.RedisError: Redis is away; what was read before stays.
         """
         for period, (resolution, seconds) in PERIODS.items():
-            known = self._steps[period]
-            since_s = now_s - max(known) if known else seconds
+            read_before = self._steps[period]
+            since_s = now_s - max(read_before) if read_before else seconds
             read = await _read(operator, resolution, now_s, min(seconds, max(0, since_s)))
             if period != "hour":
                 read = [(begin, {name: counts[name] for name in TOTALS if name in counts}) for begin, counts in read]
             oldest = resolution.begins(now_s, seconds)[0]
-            steps = {begin: counts for begin, counts in known.items() if begin >= oldest} | dict(read)
+            steps = {begin: counts for begin, counts in read_before.items() if begin >= oldest} | dict(read)
             self._steps[period] = dict(sorted(steps.items()))
         self.now_s = now_s
 

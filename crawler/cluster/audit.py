@@ -66,7 +66,7 @@ async def act(operator: Operator, *, user: str, action: str, target: str, work: 
             of it.
     """
     try:
-        done = await work()
+        result = await work()
     except HeadroomError as error:
         await record(operator, user=user, action=action, target=target, outcome=str(error))
         raise
@@ -74,7 +74,7 @@ async def act(operator: Operator, *, user: str, action: str, target: str, work: 
         say(user=user, action=action, target=target, outcome=f"unknown, since Redis is away: {error}")
         raise
     await record(operator, user=user, action=action, target=target, outcome="done")
-    return done
+    return result
 
 
 async def record(operator: Operator, *, user: str, action: str, target: str, outcome: str) -> None:

@@ -32,16 +32,16 @@ CHANGES: Mapping[str, Change] = {
 }
 
 
-def limits(given: Mapping[str, str]) -> Change:
+def limits(texts: Mapping[str, str]) -> Change:
     """Returns the change that sets limits.
 
     Args:
-        given: A text for each of some fields of `LIMITS`.
+        texts: A text for each of some fields of `LIMITS`.
 
     Raises:
         ConfigError: One can't be; its `key` is that of the setting.
     """
-    values = {field: LIMITS[field].of({LIMITS[field].name: text}) for field, text in given.items()}
+    values = {field: LIMITS[field].of({LIMITS[field].name: text}) for field, text in texts.items()}
     return lambda order, _now_ms: replace(order, **values)  # type: ignore[arg-type]  # each setting has its field's type
 
 
@@ -52,9 +52,9 @@ async def steer(operator: Operator, nodes: Iterable[str], change: Change) -> dic
         HeadroomError: There is no such node; then nothing was changed.
     """
     store = NodeOrders(operator.redis, operator.keys)
-    known = {worker["node"] for worker in await read_workers(operator)} | (await store.all()).keys()
+    known_nodes = {worker["node"] for worker in await read_workers(operator)} | (await store.all()).keys()
     for node in nodes:
-        if node not in known:
-            raise HeadroomError(f"no node {shown(node)}; {existing(node, known, 'there are')}")
+        if node not in known_nodes:
+            raise HeadroomError(f"no node {shown(node)}; {existing(node, known_nodes, 'there are')}")
     now_ms = await operator.registry.now_ms()
     return {node: await store.change(node, lambda order: change(order, now_ms)) for node in nodes}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.frontier.scan import scan_steps
 from crawler.frontier.schema import of_its_kind
 from crawler.frontier.scripts import compare_and_set, even_when_full
 
@@ -54,17 +55,13 @@ async def _renew_plan_states(redis: Any, keys: Keys, number: int) -> None:
     Deletes its set of paused plans, which the states say, too.
     """
     part = keys.partition(number)
-    cursor = 0
-    while True:
-        with of_its_kind(part.plan_states):
-            cursor, states = await redis.hscan(part.plan_states, cursor, count=SCAN_COUNT)
-        for plan, state in states.items():
-            if match := WITHOUT_EDITION.fullmatch(state):
-                edition = await _edition_of(redis, keys, plan)
-                new = b"%b %d %b" % (match[1], edition, match[2])
-                await compare_and_set(redis, part.plan_states, plan, state, new)
-        if not cursor:
-            break
+    with of_its_kind(part.plan_states):
+        async for states in scan_steps(redis.hscan, part.plan_states, SCAN_COUNT):
+            for plan, state in states.items():
+                if match := WITHOUT_EDITION.fullmatch(state):
+                    edition = await _edition_of(redis, keys, plan)
+                    new = b"%b %d %b" % (match[1], edition, match[2])
+                    await compare_and_set(redis, part.plan_states, plan, state, new)
     await redis.delete(f"{part.stem}:paused")
 
 
@@ -80,14 +77,10 @@ async def _edition_of(redis: Any, keys: Keys, plan: bytes) -> int:
 
 async def _move(redis: Any, old: str, new: str, go_on: Callable[[], Awaitable[None]]) -> None:
     """Moves the fields of a hash to another one, where those that are there win. It may lie on another node."""
-    cursor = 0
-    while True:
-        with of_its_kind(old):
-            cursor, fields = await redis.hscan(old, cursor, count=SCAN_COUNT)
-        await go_on()  # else a field could be written that was deleted since another migration ended
-        for name, value in fields.items():
-            with of_its_kind(new):
-                await even_when_full(redis, new, "HSETNX", name, value)
-            await redis.hdel(old, name)
-        if not cursor:
-            return
+    with of_its_kind(old):
+        async for fields in scan_steps(redis.hscan, old, SCAN_COUNT):
+            await go_on()  # else a field could be written that was deleted since another migration ended
+            for name, value in fields.items():
+                with of_its_kind(new):
+                    await even_when_full(redis, new, "HSETNX", name, value)
+                await redis.hdel(old, name)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
 
-SCAN_COUNT = 1_000  # entries in one step of a scan: about a millisecond of Redis's time
 READ_COUNT = 500  # ledgers read in one round trip
 COUNTS = ("offered", "known", "ready", "executing", "finished", "failed")  # of an `Account`, as tables have them
 FRONTIERS: tuple[Frontier, ...] = ("nav", "content")

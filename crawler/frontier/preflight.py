@@ -55,9 +55,9 @@ async def server_version(redis: Redis) -> str:
         raise FrontierError("setting REDIS_CLUSTER: got 0, expected 1 on every node, as that Redis is a cluster")
     version = str(server["redis_version"])
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_REDIS:
-        wanted = ".".join(map(str, MIN_REDIS))
+        oldest = ".".join(map(str, MIN_REDIS))
         raise FrontierError(
-            f"Redis {version} is too old, expected {wanted} or later, or Valkey: upgrade it, or let REDIS_URL name one"
+            f"Redis {version} is too old, expected {oldest} or later, or Valkey: upgrade it, or let REDIS_URL name one"
         )
     return f"Valkey {server['valkey_version']}" if "valkey_version" in server else f"Redis {version}"
 

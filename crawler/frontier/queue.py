@@ -80,13 +80,13 @@ class ClaimAnswer:
             and refuses claims); `late` (worker/claiming/claims.py: the answer isn't there yet).
         wait_ms: How long until a claim may succeed; None when nothing is in sight.
         seeds: What the owner now holds; empty unless `state` is `ok` or `quarantined`.
-        left: Whether seeds were left to workers with a browser, since the owner has none.
+        leaves_seeds: Whether seeds were left to workers with a browser, since the owner has none.
     """
 
     state: ClaimState
     wait_ms: int | None
     seeds: list[Claimed]
-    left: bool = False
+    leaves_seeds: bool = False
 
     @property
     def may_lack_turn(self) -> bool:
@@ -123,11 +123,11 @@ class Count(NamedTuple):
     """Seeds that aren't offered, but that the ledger shall count.
 
     Attributes:
-        what: `known`, or why they are refused.
+        counted_as: `known`, or why they are refused.
     """
 
     kind: SeedKind
-    what: str
+    counted_as: str
     number: int
 
 
@@ -241,7 +241,7 @@ class Queue:
         """
         host_budget = f"{budget} {self._config.fail_days * DAY_MILLISECONDS}" if budget else ""
         arguments: list[object] = [self._channel, edition, *receipt, host_budget]
-        words = [word for kind, what, number in counts for word in (" ".join(map(str, kind)), what, number)]
+        words = [word for kind, counted_as, number in counts for word in (" ".join(map(str, kind)), counted_as, number)]
         arguments += (len(words) // COUNT_WORDS, *words)
         for fingerprint, seed in proposals:
             arguments += (fingerprint, seed.dump(), due_ms)

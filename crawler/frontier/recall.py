@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.frontier import scripts
 from crawler.frontier.keys import as_text
-from crawler.frontier.ledger import SCAN_COUNT
+from crawler.frontier.scan import scan_steps
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from redis.asyncio import Redis
 
@@ -60,10 +60,10 @@ class Recall:
             return
         claims, serials = {claim.encode() for claim, _ in calls}, {serial for _, serial in calls}
         await self._run(max(serials), [], [])
-        async for page in self._pages(self._held):
-            await self._take_seeds([seed for seed in await self._with_claims(page) if seed[1] in claims])
-        async for page in self._pages(self._turns):
-            turns = [HeldTurn(host, token, may_have_started=False) for token, host in _tokens_and_hosts(page)]
+        async for held in scan_steps(self._redis.sscan, self._held):
+            await self._take_seeds([seed for seed in await self._with_claims(held) if seed[1] in claims])
+        async for entries in scan_steps(self._redis.sscan, self._turns):
+            turns = [HeldTurn(host, token, may_have_started=False) for token, host in _tokens_and_hosts(entries)]
             await self._take_turns([turn for turn in turns if turn.token // TOKENS_PER_SERIAL in serials])
         self._in_flight.unanswered = [call for call in self._in_flight.unanswered if call not in calls]
 
@@ -73,30 +73,21 @@ class Recall:
         Returns:
             How many seeds are ready again.
         """
-        first_under_way, known, recalled = self._in_flight.first_under_way(), self._in_flight, 0
-        async for page in self._pages(self._held):
-            fingerprints = [fingerprint for fingerprint in page if fingerprint not in known.seeds]
+        first_under_way, recalled = self._in_flight.first_under_way(), 0
+        async for held in scan_steps(self._redis.sscan, self._held):
+            fingerprints = [fingerprint for fingerprint in held if fingerprint not in self._in_flight.seeds]
             recalled += await self._take_seeds(await self._with_claims(fingerprints))
-        async for page in self._pages(self._turns):
+        async for entries in scan_steps(self._redis.sscan, self._turns):
             await self._take_turns(
                 [
                     HeldTurn(host, token, may_have_started=True)
-                    for token, host in _tokens_and_hosts(page)
-                    if token // TOKENS_PER_SERIAL < first_under_way and f"{token} {host}" not in known.turns
+                    for token, host in _tokens_and_hosts(entries)
+                    if token // TOKENS_PER_SERIAL < first_under_way and f"{token} {host}" not in self._in_flight.turns
                 ]
             )
         return recalled
 
-    async def _pages(self, key: str) -> AsyncIterator[list[bytes]]:
-        """Yields a set's members in batches; some may come twice."""
-        cursor = 0
-        while True:
-            cursor, members = await self._redis.sscan(key, cursor, count=SCAN_COUNT)
-            yield list(members)
-            if not cursor:
-                return
-
-    async def _with_claims(self, fingerprints: list[bytes]) -> list[tuple[bytes, bytes]]:
+    async def _with_claims(self, fingerprints: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
         """Returns fingerprints with the ids of the claims under which they are held, but for those that aren't."""
         claims = await self._redis.hmget(self._claims, fingerprints) if fingerprints else []
         pairs = zip(fingerprints, claims, strict=True)
@@ -106,14 +97,14 @@ class Recall:
         """Makes seeds ready whose claims haven't ended meanwhile; returns how many."""
         recalled = 0
         while seeds:
-            number, done, _ = await self._run(0, seeds[:RECALL_BATCH], [])
-            recalled, seeds = recalled + number, seeds[done:]
+            ready, seeds_done, _ = await self._run(0, seeds[:RECALL_BATCH], [])
+            recalled, seeds = recalled + ready, seeds[seeds_done:]
         return recalled
 
     async def _take_turns(self, turns: Sequence[HeldTurn]) -> None:
         while turns:
-            _, _, done = await self._run(0, [], turns[:RECALL_BATCH])
-            turns = turns[done:]
+            _, _, turns_done = await self._run(0, [], turns[:RECALL_BATCH])
+            turns = turns[turns_done:]
 
     async def _run(
         self, serial: int, seeds: Sequence[tuple[bytes, bytes]], turns: Sequence[HeldTurn]
@@ -127,6 +118,6 @@ class Recall:
         return recalled, seeds_done, turns_done
 
 
-def _tokens_and_hosts(entries: list[bytes]) -> list[tuple[int, str]]:
+def _tokens_and_hosts(entries: Iterable[bytes]) -> list[tuple[int, str]]:
     matches = (HELD_TURN.fullmatch(entry) for entry in entries)
     return [(int(match[1]), as_text(match[2])) for match in matches if match]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from crawler.frontier import ledger, scripts
 from crawler.frontier.finished import RECORD_BYTES
 from crawler.frontier.keys import as_count, as_text
-from crawler.frontier.ledger import FRONTIERS, SCAN_COUNT
+from crawler.frontier.ledger import FRONTIERS
+from crawler.frontier.scan import SCAN_COUNT, scan_steps
 from crawler.servers.redis_cluster import each_primary
 
 if TYPE_CHECKING:
@@ -75,12 +76,12 @@ async def recount(
     expected = await ledger.read(redis, keys, partitions)
     total = sum([await part.begin() for part in parts.values()])
     problems: list[Problem] = []
-    done = 0
+    seeds_counted = 0
     for part in parts.values():
         async for number in part.count_seeds():
-            done += number
+            seeds_counted += number
             if progress is not None:
-                progress(done, max(done, total))
+                progress(seeds_counted, max(seeds_counted, total))
     await _add_sizes(redis, keys, parts)
     for part in parts.values():
         problems += await part.problems()
@@ -229,12 +230,10 @@ class PartRecount:
 
     async def _finished(self) -> int:
         """Returns how many records of finished seeds the buckets hold."""
-        records = cursor = 0
-        while True:
-            cursor, buckets = await self._redis.hscan(self._key("finish"), cursor, count=SCAN_COUNT)
+        records = 0
+        async for buckets in scan_steps(self._redis.hscan, self._key("finish")):
             records += sum(len(packed) // RECORD_BYTES for packed in buckets.values())
-            if not cursor:
-                return records
+        return records
 
     async def _run(self, name: str, *arguments: object) -> Any:
         return await scripts.run(self._redis, name, self._part.script_keys(self._frontier), arguments)

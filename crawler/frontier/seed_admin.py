@@ -19,7 +19,7 @@ from crawler.base.errors import FrontierError
 from crawler.base.models import Seed, further_plans
 from crawler.frontier import scripts
 from crawler.frontier.keys import as_text
-from crawler.frontier.ledger import SCAN_COUNT
+from crawler.frontier.scan import scan_steps
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -108,7 +108,7 @@ class SeedAdmin:
                         yield seed
 
     async def retry(
-        self, wanted: Callable[[UnfinishedSeed], bool], plan: str | None = None, progress: Progress = unheard
+        self, is_wanted: Callable[[UnfinishedSeed], bool], plan: str | None = None, progress: Progress = unheard
     ) -> int:
         """Makes those failed seeds ready again that are wanted, of one plan or of all; returns how many."""
         head = [self._queue.keys.wake(self._frontier)]
@@ -116,7 +116,7 @@ class SeedAdmin:
             "retry",
             head,
             plan,
-            wanted=lambda seed: seed.state == "failed" and wanted(seed),
+            is_wanted=lambda seed: seed.state == "failed" and is_wanted(seed),
             state="failed",
             progress=progress,
         )
@@ -154,18 +154,18 @@ class SeedAdmin:
             entries.append((failed.get((partition, fingerprint)), place))
         return entries
 
-    async def retry_some(self, chosen: Sequence[tuple[int, bytes]], wanted: Callable[[UnfinishedSeed], bool]) -> int:
+    async def retry_some(self, chosen: Sequence[tuple[int, bytes]], is_wanted: Callable[[UnfinishedSeed], bool]) -> int:
         """Makes some failed seeds ready again; returns how many.
 
         Args:
             chosen: Partition and fingerprint of each.
-            wanted: Whether one may be, beyond that it is chosen and has failed.
+            is_wanted: Whether one may be, beyond that it is chosen and has failed.
         """
         head, retried = [self._queue.keys.wake(self._frontier)], 0
         for partition, fingerprint in chosen:
             if 0 <= partition < self._queue.partitions:
                 unfinished = await self._look_up(partition, [fingerprint])
-                if unfinished and unfinished[0].state == "failed" and wanted(unfinished[0]):
+                if unfinished and unfinished[0].state == "failed" and is_wanted(unfinished[0]):
                     number, _done = await self._run("retry", partition, [*head, fingerprint])
                     retried += number
         return retried
@@ -185,7 +185,7 @@ class SeedAdmin:
         return await self._move("resume", [self._queue.keys.wake(self._frontier)], plan, progress=progress)
 
     async def drop(
-        self, plan: str, wanted: Callable[[UnfinishedSeed], bool], reason: Reason, progress: Progress = unheard
+        self, plan: str, is_wanted: Callable[[UnfinishedSeed], bool], reason: Reason, progress: Progress = unheard
     ) -> int:
         """Takes a plan away from seeds at once, executing ones too, as failed for `reason`.
 
@@ -195,21 +195,21 @@ class SeedAdmin:
         Returns:
             How many seeds the plan was taken away from.
         """
-        return await self._move("drop", [reason, plan], plan, wanted=wanted, progress=progress)
+        return await self._move("drop", [reason, plan], plan, is_wanted=is_wanted, progress=progress)
 
-    async def offer_cancelled(self, plan: str, edition: int, wanted: Callable[[Seed], bool]) -> None:
+    async def offer_cancelled(self, plan: str, edition: int, is_wanted: Callable[[Seed], bool]) -> None:
         """Offers a plan those pages again that it wanted when it was cancelled and that were left to others.
 
         Args:
             edition: The plan's, which asks for them now.
-            wanted: Which of them; the others stay noted.
+            is_wanted: Which of them; the others stay noted.
         """
         async for _key, noted in self._noted(plan):
             seeds = []
             for value in noted.values():
                 with contextlib.suppress(FrontierError):  # a damaged one
                     seeds.append(Seed.load(value, self._frontier))
-            await self._queue.offer(filter(wanted, seeds), edition=edition, confirmed=True)
+            await self._queue.offer(filter(is_wanted, seeds), edition=edition, confirmed=True)
 
     async def forget_cancelled(self, plan: str) -> None:
         """Forgets which pages of a cancelled plan were left to others."""
@@ -220,12 +220,9 @@ class SeedAdmin:
     async def _noted(self, plan: str) -> AsyncIterator[tuple[str, dict[bytes, bytes]]]:
         """Yields each partition's key of a cancelled plan's pages that were left to others, with some of them."""
         for partition in range(self._queue.partitions):
-            key, cursor = self._key(partition, f"cancelled:{plan}"), 0
-            while True:
-                cursor, noted = await self._redis.hscan(key, cursor, count=SCAN_COUNT)
+            key = self._key(partition, f"cancelled:{plan}")
+            async for noted in scan_steps(self._redis.hscan, key):
                 yield key, noted
-                if not cursor:
-                    break
 
     async def forget(self, plan: str, site: str, progress: Progress = unheard) -> bool:
         """Forgets a plan's failed seeds and ledger; returns False when some of it is still ready or executing."""
@@ -243,21 +240,15 @@ class SeedAdmin:
 
     async def _fingerprints(self, partition: int, state: State | None, plan: str | None) -> AsyncIterator[list[bytes]]:
         """Yields fingerprints in batches, of the smallest set that has all of a state and plan."""
-        cursor = 0
-        while True:
-            if plan is not None:
-                cursor, batch = await self._redis.sscan(
-                    self._key(partition, f"wanted:{plan}"), cursor, count=SCAN_COUNT
-                )
-                yield list(batch)
-            elif state in SETS:
-                cursor, batch = await self._redis.zscan(self._key(partition, SETS[state]), cursor, count=SCAN_COUNT)
-                yield [fingerprint for fingerprint, _score in batch]
-            else:
-                cursor, batch = await self._redis.hscan(self._key(partition, "seed"), cursor, count=SCAN_COUNT)
-                yield list(batch)
-            if not cursor:
-                return
+        if plan is not None:
+            async for members in scan_steps(self._redis.sscan, self._key(partition, f"wanted:{plan}")):
+                yield list(members)
+        elif state in SETS:
+            async for entries in scan_steps(self._redis.zscan, self._key(partition, SETS[state])):
+                yield [fingerprint for fingerprint, _score in entries]
+        else:
+            async for fields in scan_steps(self._redis.hscan, self._key(partition, "seed")):
+                yield list(fields)
 
     async def _look_up(self, partition: int, fingerprints: list[bytes]) -> list[UnfinishedSeed]:
         """Returns what is known of some seeds; without those that are finished by now, or damaged."""
@@ -285,7 +276,7 @@ class SeedAdmin:
         head: Sequence[str],
         plan: str | None,
         *,
-        wanted: Callable[[UnfinishedSeed], bool] | None = None,
+        is_wanted: Callable[[UnfinishedSeed], bool] | None = None,
         state: State | None = None,
         progress: Progress = unheard,
     ) -> int:
@@ -294,7 +285,7 @@ class SeedAdmin:
         Args:
             head: The script's first arguments; fingerprints follow.
             plan: Whose seeds; None for those of all plans.
-            wanted: Which of them; None for all.
+            is_wanted: Which of them; None for all.
             state: The state that they are in, for all of which there is one set.
             progress: Told of each batch how many were moved.
 
@@ -305,11 +296,13 @@ class SeedAdmin:
         for partition in range(self._queue.partitions):
             async for fingerprints in self._fingerprints(partition, state, plan):
                 chosen = fingerprints
-                if wanted is not None:
-                    chosen = [seed.fingerprint for seed in await self._look_up(partition, fingerprints) if wanted(seed)]
+                if is_wanted is not None:
+                    chosen = [
+                        seed.fingerprint for seed in await self._look_up(partition, fingerprints) if is_wanted(seed)
+                    ]
                 while chosen:
-                    number, done = await self._run(script, partition, [*head, *chosen[:MOVE_BATCH]])
-                    moved, chosen = moved + number, chosen[done:]
+                    number, seeds_done = await self._run(script, partition, [*head, *chosen[:MOVE_BATCH]])
+                    moved, chosen = moved + number, chosen[seeds_done:]
                     progress(number)
         return moved
 

@@ -149,8 +149,8 @@ class Lease:
         """Ends the lease; returns False when something is still held."""
         return self._call(redis, "end", seconds) > 0
 
-    def _call(self, redis: Redis, what: str, seconds: float) -> int:
-        arguments = [*self._keys, what, self.owner, str(int(seconds * 1000))]
+    def _call(self, redis: Redis, action: str, seconds: float) -> int:
+        arguments = [*self._keys, action, self.owner, str(int(seconds * 1000))]
         try:
             return int(redis.evalsha(scripts.digest("session"), len(self._keys), *arguments))
         except NoScriptError:

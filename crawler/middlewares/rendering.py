@@ -175,9 +175,9 @@ class RenderMiddleware:
         fingerprint = visit.claimed.fingerprint
         try:
             renderer = self._renderer = self._renderer or _renderer(self._crawler.settings)
-            frontier, given = visit.seed.frontier, StepValues(site.base, " ".join(visit.seed.keywords))
+            frontier, step_values = visit.seed.frontier, StepValues(site.base, " ".join(visit.seed.keywords))
             xhr = site.xhr_of(frontier)
-            wish = wish_of(site.render.of(frontier), given, xhr.found_in if xhr else None)
+            wish = wish_of(site.render.of(frontier), step_values, xhr.found_in if xhr else None)
             connect = requests.connect if "websockets" in site.render.of(frontier).wants else None
             render = partial(renderer.render, url, wish=wish, fetch=requests, connect=connect)
             rendered = await visit.run(requests.run(render))
@@ -215,11 +215,11 @@ def _renderer(settings: BaseSettings) -> Renderer:
     return Renderer.from_settings(settings)
 
 
-def wish_of(rendering: Rendering, given: StepValues, wants_json: Callable[[str], bool] | None = None) -> Wish:
+def wish_of(rendering: Rendering, step_values: StepValues, wants_json: Callable[[str], bool] | None = None) -> Wish:
     """Returns what the browser is told of how a site has its pages rendered.
 
     Args:
-        given: What stands for the placeholders of its steps.
+        step_values: What stands for the placeholders of its steps.
         wants_json: Of which addresses JSON is read; None: the page is read from its document alone.
     """
     settle = rendering.settle
@@ -228,7 +228,7 @@ def wish_of(rendering: Rendering, given: StepValues, wants_json: Callable[[str],
         quiet_seconds=settle.quiet,
         cap_seconds=settle.cap,
         extra_types=frozenset(RESOURCE_TYPES[name] for name in rendering.wants if name in RESOURCE_TYPES),
-        steps=tuple(step.played(given) for step in rendering.steps),
+        steps=tuple(step.played(step_values) for step in rendering.steps),
         page_seconds=rendering.seconds or 0.0,
         wants_json=wants_json,
     )

@@ -151,8 +151,8 @@ def _pairs(combos: Sequence[Combination]) -> Iterator[Overlap | None]:
     by_size: dict[int, dict[frozenset[str], Combination]] = {}
     for words in combos:
         key = _folded(words)
-        known = by_size.setdefault(len(key), {}).setdefault(key, words)
-        yield Overlap(known, words) if known is not words else None
+        first = by_size.setdefault(len(key), {}).setdefault(key, words)
+        yield Overlap(first, words) if first is not words else None
     for words in combos:
         key = _folded(words)
         for size, smaller in by_size.items():
@@ -161,7 +161,7 @@ def _pairs(combos: Sequence[Combination]) -> Iterator[Overlap | None]:
             if comb(len(key), size) <= len(smaller):  # look up each subset, or look at each smaller combination
                 parts = (smaller.get(frozenset(part)) for part in combinations(sorted(key), size))
             else:
-                parts = (known if part < key else None for part, known in smaller.items())
+                parts = (part_words if part < key else None for part, part_words in smaller.items())
             yield from (Overlap(part, words) if part else None for part in parts)
 
 

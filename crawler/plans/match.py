@@ -105,8 +105,8 @@ class _Parser:
             before = f", before {word!r}" if word else ", where it ends"
             raise MatchError(f"a class at character {place}{before}")
         if word not in self._classes:
-            known = ", ".join(self._classes)
-            raise MatchError(f"a class under keywords ({known}) at character {place}, not {word!r}")
+            class_names = ", ".join(self._classes)
+            raise MatchError(f"a class under keywords ({class_names}) at character {place}, not {word!r}")
         self._next += 1
         return word
 

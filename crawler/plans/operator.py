@@ -194,11 +194,11 @@ class Operator:
 
     async def _refuse_unfinished(self, record: PlanRecord) -> None:
         accounts = [account for both in (await self.ledger(record.name)).values() for account in both.values()]
-        if left := sum(account.ready + account.executing for account in accounts):
+        if unfinished := sum(account.ready + account.executing for account in accounts):
             hint = (
                 "cancel it first" if record.state != "cancelled" else "workers still end what they hold, try again soon"
             )
-            raise PlanError(f"plan {record.name!r} has {left} seeds that are ready or executing; {hint}")
+            raise PlanError(f"plan {record.name!r} has {unfinished} seeds that are ready or executing; {hint}")
 
     async def _set_aside(self, name: str, progress: Progress) -> int:
         """Fails the ready seeds of a cancelled plan, sets those of a paused one aside; returns how many."""
@@ -218,8 +218,8 @@ class Operator:
         except PlanError:
             if not await self.ledger(name):
                 raise
-            what = "they can't be paused, resumed, cancelled or deleted; scrapy seeds list shows them"
-            raise PlanError(f"no plan {shown(name)} was submitted, its pages were offered one by one: {what}") from None
+            hint = "they can't be paused, resumed, cancelled or deleted; scrapy seeds list shows them"
+            raise PlanError(f"no plan {shown(name)} was submitted, its pages were offered one by one: {hint}") from None
 
     async def _decide(self, name: str, state: PlanState | None = None) -> PlanRecord:
         """Writes into a plan's record which state it is in from now on (None: as before); returns the record."""

@@ -166,8 +166,8 @@ async def _move_deadline(record: PlanRecord, registry: Registry, nav: SeedAdmin,
 
     def moved(now: PlanRecord | None) -> PlanRecord:
         if now is None or now.edition != record.edition or now.state == "cancelled":
-            what = "deleted" if now is None else "cancelled" if now.state == "cancelled" else "replaced"
-            raise PlanError(f"plan {record.name!r} was {what} while it was being submitted")
+            fate = "deleted" if now is None else "cancelled" if now.state == "cancelled" else "replaced"
+            raise PlanError(f"plan {record.name!r} was {fate} while it was being submitted")
         return changed(now, offering_until_ms=until_ms, replacing=False)
 
     try:

@@ -73,12 +73,12 @@ def add(client: Any, keys: Keys, now_s: int, counts: Mapping[str, int]) -> None:
         counts: By name, such as `pages`, `status:200` or `site:city_news:finished`.
     """
     by_site = {name: number for name, number in counts.items() if name.startswith(BY_SITE)}
-    others = {name: number for name, number in counts.items() if name not in by_site}
-    for resolutions, some in ((RESOLUTIONS, others), (COARSE, by_site)):
-        if some:
+    all_else = {name: number for name, number in counts.items() if name not in by_site}
+    for resolutions, added in ((RESOLUTIONS, all_else), (COARSE, by_site)):
+        if added:
             names = [keys.history(step.seconds, step.begin(now_s)) for step in resolutions]
             lifetimes_s = [step.kept_seconds + step.seconds for step in resolutions]
-            words = [word for pair in some.items() for word in pair]
+            words = [word for pair in added.items() for word in pair]
             run_text(client, ADD, [*names, keys.totals], *lifetimes_s, 0, NAMES_MAX, *words)
 
 

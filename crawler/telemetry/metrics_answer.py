@@ -47,6 +47,6 @@ async def answer(
 
 
 def _is_token(authorization: str, token: str) -> bool:
-    scheme, _, given = authorization.partition(" ")
-    is_same = hmac.compare_digest(given.strip().encode(), token.encode())  # in a time that tells nothing of the token
+    scheme, _, shown = authorization.partition(" ")
+    is_same = hmac.compare_digest(shown.strip().encode(), token.encode())  # in a time that tells nothing of the token
     return bool(token) and scheme.lower() == "bearer" and is_same

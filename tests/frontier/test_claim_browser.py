@@ -23,12 +23,12 @@ async def test_who_has_no_browser_leaves_rendered_sites_to_those_who_have_one(fr
     await frontier.rendered()
     await frontier.offer(content(1, "r.test"), content(2, "p.test", site="plain"))
     answer = await frontier.claim("A", has_browser=False)
-    assert (hosts(answer), answer.left) == (["p.test"], True)
+    assert (hosts(answer), answer.leaves_seeds) == (["p.test"], True)
     again = await frontier.claim("A", has_browser=False)
-    assert (hosts(again), again.left) == ([], True)
+    assert (hosts(again), again.leaves_seeds) == ([], True)
     other = await frontier.claim("B")
-    assert (hosts(other), other.left) == (["r.test"], False)
-    assert not (await frontier.claim("A", has_browser=False)).left
+    assert (hosts(other), other.leaves_seeds) == (["r.test"], False)
+    assert not (await frontier.claim("A", has_browser=False)).leaves_seeds
     assert await frontier.problems() == []
 
 
@@ -83,10 +83,10 @@ async def test_a_site_that_is_rendered_no_more_is_everybodys(frontier):
     await frontier.rendered()
     await frontier.rendered("other")
     await frontier.offer(content(1, "r.test"), content(2, "other.test", site="other"))
-    assert (await frontier.claim("A", has_browser=False)).left
+    assert (await frontier.claim("A", has_browser=False)).leaves_seeds
     await frontier.rendered(is_rendered=False)
     answer = await frontier.claim("A", has_browser=False)
-    assert (hosts(answer), answer.left) == (["r.test"], True)
+    assert (hosts(answer), answer.leaves_seeds) == (["r.test"], True)
     assert await frontier.problems() == []
 
 

@@ -199,13 +199,13 @@ end
 -- Books what is only counted.
 local function book_counts()
   for at = COUNTS_FROM, SEEDS_FROM - 1, COUNT_WORDS do
-    local kind, what, seeds = kind_of(ARGV[at]), ARGV[at + 1], tonumber(ARGV[at + 2])
+    local kind, counted_as, seeds = kind_of(ARGV[at]), ARGV[at + 1], tonumber(ARGV[at + 2])
     local refusal = refusal_of(kind.plan)
     if refusal == 'replaced' then
       book(kind, refusal, seeds)
     elseif not refusal then
-      book(kind, what, seeds)
-      if what == 'known' then book(kind, 'offered', seeds) end
+      book(kind, counted_as, seeds)
+      if counted_as == 'known' then book(kind, 'offered', seeds) end
     end
   end
 end

@@ -49,7 +49,7 @@ class Claims:
 
     Attributes:
         carrying: Number of seeds held and not yet settled. Whoever settles one subtracts it.
-        left: Partitions where the last claim has left seeds to workers with a browser.
+        left_seeds_in: Partitions where the last claim has left seeds to workers with a browser.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Claims:
         self._recall_at_s: dict[int, float] = defaultdict(float)  # by partition; by the monotonic clock
         self._under_way: dict[int, asyncio.Task[tuple[str, ClaimAnswer]]] = {}  # claims, by partition
         self.carrying = 0
-        self.left: set[int] = set()
+        self.left_seeds_in: set[int] = set()
 
     async def claim(self, max_seeds: int) -> ClaimAnswer:
         """Claims up to `max_seeds` seeds from the first partition that has some; each is asked once at most.
@@ -164,7 +164,7 @@ class Claims:
             has_browser=not self._browser.why_no_browser,
         )
         if answer.state == "ok":
-            (self.left.add if answer.left else self.left.discard)(partition)
+            (self.left_seeds_in.add if answer.leaves_seeds else self.left_seeds_in.discard)(partition)
         self._count(partition, answer)
         return owner, answer
 

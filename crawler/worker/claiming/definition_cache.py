@@ -43,19 +43,19 @@ class DefinitionCache(Generic[T]):
     Args:
         kind: Of what, for messages.
         read: Reads several at once: each, or why there is none.
-        known: Where they are kept; it may forget some, which are then read again.
+        definitions: Where they are kept; it may forget some, which are then read again.
     """
 
     def __init__(
         self,
         kind: str,
         read: Callable[[set[str]], Awaitable[Mapping[str, T | HeadroomError]]],
-        known: MutableMapping[str, T],
+        definitions: MutableMapping[str, T],
         events: Events,
     ) -> None:
         self._kind = kind
         self._ask_redis = read
-        self._known = known
+        self._definitions = definitions
         self._events = events
         self._current: set[str] = set()  # names whose definition hasn't changed since it was last asked for
         self._readings: dict[str, _Reading] = {}
@@ -72,7 +72,7 @@ class DefinitionCache(Generic[T]):
         error is logged; a definition that is there stays in use.
         """
         now = asyncio.get_running_loop().time()
-        if missing := {name for name in names if name not in self._current or name not in self._known}:
+        if missing := {name for name in names if name not in self._current or name not in self._definitions}:
             missing -= self._readings.keys()
         if missing:
             reading = tasks.start(self._read(missing), name=f"{self._kind} definitions", died=self._events.publish)
@@ -80,12 +80,12 @@ class DefinitionCache(Generic[T]):
         if not self._readings:
             return
         wait_s = min(reading.late_at for reading in self._readings.values()) - now
-        if wanted := {reading.task for name, reading in self._readings.items() if name in names}:
-            await asyncio.wait(wanted, timeout=max(0.0, wait_s))
+        if awaited := {reading.task for name, reading in self._readings.items() if name in names}:
+            await asyncio.wait(awaited, timeout=max(0.0, wait_s))
 
     def get(self, name: str) -> T | None:
         """Returns a loaded definition; None when Redis hasn't answered yet, had none, or a damaged one."""
-        return self._known.get(name)
+        return self._definitions.get(name)
 
     def is_being_read(self, name: str) -> bool:
         """Returns whether Redis hasn't answered yet what a definition is."""
@@ -98,13 +98,13 @@ class DefinitionCache(Generic[T]):
     async def _read(self, names: set[str]) -> None:
         """Reads definitions, and those once more that may have changed meanwhile."""
         try:
-            wanted = names
-            while wanted:
-                self._current |= wanted  # before they are read: a change from now on takes them out again
-                asking = partial(self._ask_redis, wanted)
-                answers = await until_redis_answers(f"{self._kind} {', '.join(sorted(wanted))}", asking)
-                there = {name for name, answer in answers.items() if self._take(name, answer)}
-                wanted = there - self._current
+            to_read = names
+            while to_read:
+                self._current |= to_read  # before they are read: a change from now on takes them out again
+                asking = partial(self._ask_redis, to_read)
+                answers = await until_redis_answers(f"{self._kind} {', '.join(sorted(to_read))}", asking)
+                read_names = {name for name, answer in answers.items() if self._take(name, answer)}
+                to_read = read_names - self._current
         finally:
             for name in names:
                 del self._readings[name]
@@ -112,9 +112,9 @@ class DefinitionCache(Generic[T]):
     def _take(self, name: str, answer: T | HeadroomError) -> bool:
         """Takes what was read into use; returns whether it was a definition."""
         if not isinstance(answer, HeadroomError):
-            self._known[name] = answer
+            self._definitions[name] = answer
             return True
-        if name in self._known:
+        if name in self._definitions:
             logger.error(log_events.SITE_DAMAGED if self._kind == "site" else log_events.PLAN_DAMAGED, answer)
         else:
             logger.error("%s", answer)

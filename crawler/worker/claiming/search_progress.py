@@ -81,18 +81,18 @@ class SearchProgress:
         """Notes what a page holds, and returns how its search stands."""
         page, held = claimed.seed.page, _digest(links.urls)
         try:
-            known = await self._recall(claimed)
-            is_next = known.page == page - 1 and page > 1
-            repeats = is_next and bool(links.urls) and held.encode() in known.held
-            is_short = links.found < known.max_results
+            memory = await self._recall(claimed)
+            is_next = memory.page == page - 1 and page > 1
+            repeats = is_next and bool(links.urls) and held.encode() in memory.held
+            is_short = links.found < memory.max_results
             was = "followed" if links.found and not repeats else "last"
-            before = was if is_next and known.was_short else ""
+            before = was if is_next and memory.was_short else ""
             await self._note(claimed, links.found, held, is_short=is_short, before=before)
         except RedisError:
             return Standing()
-        ends_short = is_short and not known.shorts_followed and known.shorts_last >= SHORT_PAGES_TRIED
-        read_before = known.page >= page
-        return Standing(not read_before and (repeats or ends_short), known.idle, read_before)
+        ends_short = is_short and not memory.shorts_followed and memory.shorts_last >= SHORT_PAGES_TRIED
+        read_before = memory.page >= page
+        return Standing(not read_before and (repeats or ends_short), memory.idle, read_before)
 
     async def note_new(self, claimed: Claimed, standing: Standing, *, is_new: bool) -> int:
         """Notes whether a page held something new; returns how many in a row, with this one, did not."""

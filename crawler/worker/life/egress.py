@@ -170,10 +170,10 @@ class Egress:
         Of those that answered this worker it is rather one of another site, and rather not the host itself.
         """
         latest_first = [place for of_site in reversed(self._places.values()) for place in of_site]
-        others = [place for place in latest_first if urls.host(place.authority) != host]
-        foreign = [place for place in others if place.site != site]
+        elsewhere = [place for place in latest_first if urls.host(place.authority) != host]
+        foreign = [place for place in elsewhere if place.site != site]
         shared = await self._shared()
-        return list(dict.fromkeys([*(foreign or others or latest_first)[:1], *([shared] if shared else [])]))
+        return list(dict.fromkeys([*(foreign or elsewhere or latest_first)[:1], *([shared] if shared else [])]))
 
     async def _shared(self) -> Place | None:
         """Returns the place that last answered any worker; None: Redis names none, or has junk in its place."""

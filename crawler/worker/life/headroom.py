@@ -179,9 +179,9 @@ class NodeHeadroom:
         if was_fetched and self.pace:
             self.pace.ended()
 
-    def lacks(self, what: str) -> None:
+    def lacks(self, lack: str) -> None:
         """Notes that the node had none left of something that a request needs, such as file descriptors."""
-        self._lack, self._lacked_at = what, time.monotonic()
+        self._lack, self._lacked_at = lack, time.monotonic()
 
     def short_of(self) -> str:
         """Returns what the node has no more of, such as `memory` or `CPU`; empty while nothing is missing."""

@@ -78,8 +78,8 @@ class Sampler:
         own_memory = own_cpu = 0.0
         for process in self._known.values():
             with contextlib.suppress(psutil.Error):  # the process has ended, or belongs to another user
-                taken = proportional_bytes(process) if len(self._known) > 1 else process.memory_info().rss
-                own_memory += 100 * taken / self.memory_bytes
+                used_bytes = proportional_bytes(process) if len(self._known) > 1 else process.memory_info().rss
+                own_memory += 100 * used_bytes / self.memory_bytes
                 own_cpu += process.cpu_percent() / self.cores
         memory = max(psutil.virtual_memory().percent, self._cgroups.memory_percent() or 0.0)
         # The tree's own use is part of c, also where a quota's use is counted out of sight, above a container's root.

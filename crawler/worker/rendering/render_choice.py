@@ -35,7 +35,7 @@ REFRESH_SECONDS = 10.0  # after which what other workers have found is asked for
 
 
 @dataclass(slots=True)
-class _Known:
+class _Knowledge:
     """What this worker knows of one site's pages of one type.
 
     Attributes:
@@ -54,6 +54,11 @@ class _Known:
     look_again_s: float = 0.0
     left_until_s: float = 0.0
 
+    @property
+    def is_rendered(self) -> bool:
+        """Whether these pages are rendered, by the verdict."""
+        return self.verdict is not None and self.verdict.needs_browser
+
 
 class RenderChoice:
     """What this worker knows of the sites that leave rendering to it.
@@ -64,7 +69,7 @@ class RenderChoice:
 
     def __init__(self, verdicts: RenderVerdicts, look_again_s: float, events: Events) -> None:
         self._verdicts, self._look_again_s, self._events = verdicts, look_again_s, events
-        self._known: dict[tuple[str, Frontier], _Known] = {}
+        self._known: dict[tuple[str, Frontier], _Knowledge] = {}
         self._shared: dict[tuple[str, str], RenderVerdict] = {}
         self._to_share: dict[tuple[str, Frontier], RenderVerdict] = {}
         self._refreshed_s = -REFRESH_SECONDS
@@ -79,13 +84,13 @@ class RenderChoice:
 
     def needs_browser(self, site: Site, frontier: Frontier) -> bool:
         """Returns whether a page can't be fetched by a worker without a browser."""
-        known = self._of(site, frontier)
-        return _is_rendered(known) or (known.verdict is None and time.monotonic() < known.left_until_s)
+        knowledge = self._of(site, frontier)
+        return knowledge.is_rendered or (knowledge.verdict is None and time.monotonic() < knowledge.left_until_s)
 
     def reads_plain(self, site: Site, frontier: Frontier) -> bool:
         """Returns whether a page is read as it came before it may be rendered."""
-        known = self._of(site, frontier)
-        return not _is_rendered(known) or self._looks_again(known)
+        knowledge = self._of(site, frontier)
+        return not knowledge.is_rendered or self._looks_again(knowledge)
 
     def may_render(self, site: Site, frontier: Frontier, *, is_empty: bool) -> bool:
         """Returns whether a page that was read as it came and lacks something is rendered.
@@ -93,34 +98,36 @@ class RenderChoice:
         Args:
             is_empty: It would fail. Then it is rendered whatever the verdict, so that no page is lost by a wrong one.
         """
-        known = self._of(site, frontier)
-        return is_empty or known.verdict is None or known.verdict.needs_browser or self._looks_again(known)
+        knowledge = self._of(site, frontier)
+        return is_empty or knowledge.verdict is None or knowledge.verdict.needs_browser or self._looks_again(knowledge)
 
     def needs_none(self, site: Site, frontier: Frontier) -> bool:
         """Returns whether pages were found to need no browser."""
-        known = self._of(site, frontier)
-        return known.verdict is not None and not known.verdict.needs_browser
+        knowledge = self._of(site, frontier)
+        return knowledge.verdict is not None and not knowledge.verdict.needs_browser
 
     # -- Told ----------------------------------------------------------------------------------------------------------
 
     def note_whole(self, site: Site, frontier: Frontier, url: str) -> None:
         """Notes a page that lacks nothing as it came."""
-        known = self._of(site, frontier)
-        if known.verdict is None or known.verdict.needs_browser:
-            self._agree(known, frontier, url, ())
+        knowledge = self._of(site, frontier)
+        if knowledge.verdict is None or knowledge.verdict.needs_browser:
+            self._agree(knowledge, frontier, url, ())
 
     def note_rendered(
         self, site: Site, frontier: Frontier, url: str, lacked: Sequence[str], brought: Sequence[str]
     ) -> None:
         """Notes a page that lacked something as it came, and what of that rendering it brought."""
-        known = self._of(site, frontier)
+        knowledge = self._of(site, frontier)
         if not brought:
-            if known.verdict is None:
-                self._agree(known, frontier, url, lacked)
+            if knowledge.verdict is None:
+                self._agree(knowledge, frontier, url, lacked)
             return
-        known.agreeing = 0
-        if not _is_rendered(known):
-            self._decide(known, frontier, RenderVerdict.of_page(known.digest, url, lacked, brought, instant_now()))
+        knowledge.agreeing = 0
+        if not knowledge.is_rendered:
+            self._decide(
+                knowledge, frontier, RenderVerdict.of_page(knowledge.digest, url, lacked, brought, instant_now())
+            )
 
     def leave_to_others(self, site: Site, frontier: Frontier, seconds: float) -> None:
         """Has pages left to workers with a browser for a while, if it isn't known by then that they need none."""
@@ -128,42 +135,42 @@ class RenderChoice:
 
     # -- Knowing -------------------------------------------------------------------------------------------------------
 
-    def _of(self, site: Site, frontier: Frontier) -> _Known:
+    def _of(self, site: Site, frontier: Frontier) -> _Knowledge:
         key = (site.name, frontier)
-        known = self._known.get(key)
-        if known is None or known.site is not site:
+        knowledge = self._known.get(key)
+        if knowledge is None or knowledge.site is not site:
             digest = blake2b(site.model_dump_json().encode(), digest_size=8).hexdigest()
-            if known is None or known.digest != digest:
-                known = self._known[key] = _Known(site, digest)
-            known.site = site
+            if knowledge is None or knowledge.digest != digest:
+                knowledge = self._known[key] = _Knowledge(site, digest)
+            knowledge.site = site
         shared = self._shared.get(key)
-        if shared is not None and shared is not known.verdict and shared.definition == known.digest:
-            self._accept(known, shared)
+        if shared is not None and shared is not knowledge.verdict and shared.definition == knowledge.digest:
+            self._accept(knowledge, shared)
         if time.monotonic() - self._refreshed_s >= REFRESH_SECONDS:
             self._exchange()
-        return known
+        return knowledge
 
-    def _accept(self, known: _Known, verdict: RenderVerdict) -> None:
-        known.verdict, known.agreeing = verdict, 0
-        known.look_again_s = time.monotonic() + self._look_again_s
+    def _accept(self, knowledge: _Knowledge, verdict: RenderVerdict) -> None:
+        knowledge.verdict, knowledge.agreeing = verdict, 0
+        knowledge.look_again_s = time.monotonic() + self._look_again_s
 
-    def _looks_again(self, known: _Known) -> bool:
-        if known.verdict is None or time.monotonic() < known.look_again_s:
+    def _looks_again(self, knowledge: _Knowledge) -> bool:
+        if knowledge.verdict is None or time.monotonic() < knowledge.look_again_s:
             return False
-        known.look_again_s = time.monotonic() + self._look_again_s
+        knowledge.look_again_s = time.monotonic() + self._look_again_s
         return True
 
-    def _agree(self, known: _Known, frontier: Frontier, url: str, lacked: Sequence[str]) -> None:
+    def _agree(self, knowledge: _Knowledge, frontier: Frontier, url: str, lacked: Sequence[str]) -> None:
         """Notes a page that needed no browser; with enough of them, that decides. Further looks follow at once."""
-        known.agreeing += 1
-        if known.agreeing >= PAGES_OF_VERDICT:
-            self._decide(known, frontier, RenderVerdict.of_page(known.digest, url, lacked, (), instant_now()))
+        knowledge.agreeing += 1
+        if knowledge.agreeing >= PAGES_OF_VERDICT:
+            self._decide(knowledge, frontier, RenderVerdict.of_page(knowledge.digest, url, lacked, (), instant_now()))
         else:
-            known.look_again_s = 0.0
+            knowledge.look_again_s = 0.0
 
-    def _decide(self, known: _Known, frontier: Frontier, verdict: RenderVerdict) -> None:
-        key = (known.site.name, frontier)
-        self._accept(known, verdict)
+    def _decide(self, knowledge: _Knowledge, frontier: Frontier, verdict: RenderVerdict) -> None:
+        key = (knowledge.site.name, frontier)
+        self._accept(knowledge, verdict)
         self._shared[key] = self._to_share[key] = verdict
         self._exchange()
 
@@ -192,7 +199,3 @@ class RenderChoice:
         """Returns a verdict as it was known already, so that it isn't taken for a new one."""
         old = self._shared.get(key)
         return old if old == verdict else verdict
-
-
-def _is_rendered(known: _Known) -> bool:
-    return known.verdict is not None and known.verdict.needs_browser

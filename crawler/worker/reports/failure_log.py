@@ -116,10 +116,10 @@ class FailureLog:
         ]
 
     def _say_together(self, hosts: list[str]) -> None:
-        what = hosts[0] if len(hosts) == 1 else f"{len(hosts):,} hosts"
-        self._say(what, [self._hosts.pop(host) for host in hosts])
+        where = hosts[0] if len(hosts) == 1 else f"{len(hosts):,} hosts"
+        self._say(where, [self._hosts.pop(host) for host in hosts])
 
-    def _say(self, what: str, failures: Sequence[HostFailures]) -> None:
+    def _say(self, where: str, failures: Sequence[HostFailures]) -> None:
         """Writes the line about one host, or several."""
         first = min(failures, key=lambda of_host: of_host.since_s)
         reasons = sum((of_host.reasons for of_host in failures), Counter())
@@ -128,7 +128,7 @@ class FailureLog:
         number = f"{total:,} failure{'' if total == 1 else 's'}"
         why = f" ({first.why})" if first.why else ""
         seconds = max(1.0, time.monotonic() - first.since_s)  # a tick is a second
-        logger.info(log_events.PAGES_FAILED, what, number, seconds, counted, first.url, why)
+        logger.info(log_events.PAGES_FAILED, where, number, seconds, counted, first.url, why)
 
 
 def _log_each(reason: str, url: str, why: str) -> None:

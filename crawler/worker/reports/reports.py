@@ -68,7 +68,7 @@ class Reports:
 
     def _update_figures(self) -> None:
         life, claiming, limits = self._life, self._claiming, self._life.headroom.limits
-        wants_browser = claiming.claims.left or self._browser.is_wanted
+        wants_browser = claiming.claims.left_seeds_in or self._browser.is_wanted
         self.figures.latest = {
             **self._identity,
             "carrying": claiming.claims.carrying,

@@ -86,15 +86,15 @@ class StartList:
             fields: dict[str, Any] = orjson.loads(entry)
         except ValueError:
             raise StartEntryError("it begins as JSON, but is none") from None
-        asked = {name: value for name, value in fields.items() if name not in self.ignore}
-        url, method, meta = asked.pop("url", None), asked.pop("method", "GET"), asked.pop("meta", None)
+        form = {name: value for name, value in fields.items() if name not in self.ignore}
+        url, method, meta = form.pop("url", None), form.pop("method", "GET"), form.pop("meta", None)
         if not isinstance(url, str):
             raise StartEntryError("url: expected a text")
         if not isinstance(method, str) or method.upper() != "GET":
             raise StartEntryError(f"method: got {shown(method)}, expected GET")
         if meta:
             raise StartEntryError("meta: a seed has none; `ignore` in START_LISTS drops it")
-        return _with_query(url, asked) if asked else url
+        return _with_query(url, form) if form else url
 
 
 def _with_query(url: str, form: dict[str, Any]) -> str:

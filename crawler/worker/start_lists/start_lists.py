@@ -148,9 +148,9 @@ class StartLists:
         site = await self._site(start_list)
         seeds, refused = _sorted_out(start_list, entries, site)
         left_out = set((await self._offers.offer(seeds.values())).refused)
-        taken = {entry for entry, seed in seeds.items() if seed not in left_out}
-        await stored.remove(entry for entry in entries if entry in taken)
-        self._stats.inc_value("start_lists/read", len(taken))
+        offered = {entry for entry, seed in seeds.items() if seed not in left_out}
+        await stored.remove(entry for entry in entries if entry in offered)
+        self._stats.inc_value("start_lists/read", len(offered))
         written_down = await stored.keep(refused)
         await stored.remove(entry for entry in entries if entry in written_down)
         self._stats.inc_value("start_lists/refused", taken_out + sum(not is_cut(entry) for entry in written_down))
@@ -165,7 +165,7 @@ class StartLists:
             )
         else:
             self._note(start_list, "")
-        return bool(taken or written_down or taken_out)
+        return bool(offered or written_down or taken_out)
 
     async def _is_reader(self, start_list: StartList) -> bool:
         """Returns whether this worker is the one that reads a list now, and renews that."""

@@ -222,7 +222,7 @@ async def test_a_worker_without_a_browser_leaves_pages_that_need_one_until_it_ha
     await parts.driver.offer(content(1))
     parts.browser.why_no_browser = "no browser"
     assert (await parts.claims.claim(100)).seeds == []
-    assert len(parts.claims.left) == 1
+    assert len(parts.claims.left_seeds_in) == 1
     parts.browser.why_no_browser = ""
     assert len((await parts.claims.claim(100)).seeds) == 1
-    assert parts.claims.left == set()
+    assert parts.claims.left_seeds_in == set()

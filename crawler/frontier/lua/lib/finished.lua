@@ -54,19 +54,19 @@ end
 -- Returns what a bucket holds of a fingerprint: 'known' (finished for the plan with this number), 'delivered' (for
 -- others, who can be told of), 'done' (for others, whose page has to be fetched again), or nil.
 local function look_up(records, fingerprint, number)
-  local member, found = string.sub(fingerprint, 1, MEMBER_BYTES), nil
+  local member, answer = string.sub(fingerprint, 1, MEMBER_BYTES), nil
   local at = string.find(records, member, 1, true)
   while at do
     if at % RECORD_BYTES == 1 then
       local high, middle, low = string.byte(records, at + MEMBER_BYTES + TIME_BYTES, at + RECORD_BYTES - 1)
       local mark = (high * 256 + middle) * 256 + low
       if math.floor(mark / 2) == number then return 'known' end
-      if mark % 2 == 1 then found = 'delivered' end
-      found = found or 'done'
+      if mark % 2 == 1 then answer = 'delivered' end
+      answer = answer or 'done'
     end
     at = string.find(records, member, at + 1, true)
   end
-  return found
+  return answer
 end
 
 local function bucket_names(fingerprints)
@@ -135,16 +135,20 @@ end
 
 -- Takes the records of a plan out of a bucket; returns how many they were. Writes `finish`.
 local function drop_finished(plan, bucket)
-  local number, kept = number_of(plan), {}
+  local number, of_others = number_of(plan), {}
   local records = records_in(call('HGET', finish, text(bucket)))
   for at = 1, #records, RECORD_BYTES do
     local record = string.sub(records, at, at + RECORD_BYTES - 1)
     local high, middle, low = string.byte(record, MEMBER_BYTES + TIME_BYTES + 1, RECORD_BYTES)
-    if math.floor(((high * 256 + middle) * 256 + low) / 2) ~= number then kept[#kept + 1] = record end
+    if math.floor(((high * 256 + middle) * 256 + low) / 2) ~= number then of_others[#of_others + 1] = record end
   end
-  local dropped = #records / RECORD_BYTES - #kept
+  local dropped = #records / RECORD_BYTES - #of_others
   if dropped > 0 then
-    if #kept > 0 then call('HSET', finish, text(bucket), table.concat(kept)) else call('HDEL', finish, text(bucket)) end
+    if #of_others > 0 then
+      call('HSET', finish, text(bucket), table.concat(of_others))
+    else
+      call('HDEL', finish, text(bucket))
+    end
   end
   return dropped
 end
