@@ -9,7 +9,7 @@ from crawler.telemetry import history
 from crawler.telemetry.history import DAY, HOUR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from crawler.plans.operator import Operator
     from crawler.telemetry.history import Resolution
@@ -77,30 +77,40 @@ def of_sites(totals: Mapping[str, int]) -> dict[str, dict[str, int]]:
     return sites
 
 
-class VainTries(NamedTuple):
-    """Tries of a site's pages that have failed since it last finished one.
+class InVain(NamedTuple):
+    """What was done for a site since it last brought something.
 
     Attributes:
-        number: How many, those that are repeated and those that aren't.
-        since_s: When the first of them was, in s since the epoch, as exactly as steps are long.
+        number: How much of it.
+        since_s: When the first of that was, in s since the epoch, as exactly as steps are long.
     """
 
     number: int
     since_s: int
 
 
-def tries_in_vain(steps: Steps) -> dict[str, VainTries]:
-    """Returns by site what has failed since it last finished a seed, as far as steps reach back."""
-    tries: dict[str, VainTries] = {}
+def tries_in_vain(steps: Steps) -> dict[str, InVain]:
+    """Returns by site how many tries have failed since it last finished a seed, be they repeated or not."""
+    return _in_vain(steps, {"failed", "retried"}, until="finished")
+
+
+def pages_in_vain(steps: Steps) -> dict[str, InVain]:
+    """Returns by site how many content pages have ended since one last brought an item."""
+    return _in_vain(steps, {"content"}, until="items")
+
+
+def _in_vain(steps: Steps, counted: Container[str], until: str) -> dict[str, InVain]:
+    """Returns by site what was counted since it last had something else, as far as steps reach back."""
+    in_vain: dict[str, InVain] = {}
     served: set[str] = set()
     for begin, counts in reversed(steps):
         by_site = family(counts, history.BY_SITE)
-        served |= {name.removesuffix(":finished") for name in by_site if name.endswith(":finished")}
+        served |= {name.removesuffix(f":{until}") for name in by_site if name.endswith(f":{until}")}
         for name, number in by_site.items():
             site, _, word = name.rpartition(":")
-            if site not in served and word in ("failed", "retried"):
-                tries[site] = VainTries(number + (tries[site].number if site in tries else 0), begin)
-    return tries
+            if site not in served and word in counted:
+                in_vain[site] = InVain(number + (in_vain[site].number if site in in_vain else 0), begin)
+    return in_vain
 
 
 class Activity:

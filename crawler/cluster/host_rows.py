@@ -12,13 +12,19 @@ from crawler.telemetry.host_history import NOTHING
 
 if TYPE_CHECKING:
     from crawler.plans.operator import Operator
+    from crawler.telemetry.host_history import HostCounts
+
+
+async def busy_hosts(operator: Operator, seconds: int = COARSE_PERIODS["hour"][1]) -> dict[str, HostCounts]:
+    """Returns what the busiest hosts of the last hour answered, or of less of it."""
+    resolution, _hour = COARSE_PERIODS["hour"]
+    last_s = await operator.registry.now_ms() // 1000
+    return await host_history.read(operator.redis, operator.keys, resolution, last_s=last_s, seconds=seconds)
 
 
 async def host_rows(operator: Operator) -> list[dict[str, Any]]:
     """Returns a row for each host, those with orders first: `host`, `pages`, `bytes`, `errors`, `order` in words."""
-    resolution, seconds = COARSE_PERIODS["hour"]
-    last_s = await operator.registry.now_ms() // 1000
-    busy = await host_history.read(operator.redis, operator.keys, resolution, last_s=last_s, seconds=seconds)
+    busy = await busy_hosts(operator)
     orders = await orders_of(operator).all()
     return [
         {"host": host, **busy.get(host, NOTHING)._asdict(), "order": order_words(orders.get(host, HostOrder()))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from crawler.cluster.activity import of_sites, sum_of, tries_in_vain
+from crawler.cluster.activity import of_sites, pages_in_vain, sum_of, tries_in_vain
 from crawler.cluster.workers import SPIDERS
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ DUE_MINUTES = 10  # longer than any batch takes: what waits so long has too few 
 VAIN_SEEDS = 10  # of a site within an hour: fewer failures in a row happen
 # Of a site that has gone: hosts that don't answer are asked less and less often, so there aren't many within minutes.
 VAIN_TRIES = 5
+VAIN_PAGES = 30  # of a site that brought items before: so many in a row that have moved, say, happen
 # Kind -> a sentence. What is in braces are the trouble's values.
 WORDS = {
     "redis-full": "Redis is full: workers claim and offer nothing. Raise its maxmemory.",
@@ -35,7 +36,7 @@ WORDS = {
     "no-browser": "Pages that must be rendered wait, and no {spider} that runs has a browser: {why}.",
     "late": "Seeds that could be claimed have waited for {minutes} minutes: too few workers, or drained ones.",
     "sites-vain": "Nothing but failures in the last hour: {names}. Look at the site, and at its file.",
-    "sites-without-items": "No item of {pages} pages in the last hour: {names}. Look at the site, and at its file.",
+    "sites-without-items": "No item of the last {pages} pages: {names}. Look at the site, and at its file.",
     "sites-away": "Every try has failed for {minutes} min: {names}. Hosts shows what theirs wait for.",
     "quarantined": "{seeds} seeds wait to be run alone, since two workers died while they held them.",
     "unexplained": "The ledger can't explain {seeds} seeds: run scrapy ledger --verify.",
@@ -128,9 +129,10 @@ def _of_sites(overview: Overview, last_hour: Steps) -> Iterator[Trouble]:
     vain = {site for site, seeds in sites.items() if not seeds["finished"] and seeds["failed"] >= VAIN_SEEDS}
     if vain:
         yield Trouble("sites-vain", {"names": _names(vain)}, "warning")
-    if without := {site for site in sites.keys() - vain if has_no_items(site, sites[site], overview)}:
-        pages = sum(sites[site]["finished"] + sites[site]["failed"] for site in without)
-        yield Trouble("sites-without-items", {"names": _names(without), "pages": pages}, "warning")
+    without = sites_without_items(overview, last_hour)
+    if names := without.keys() - vain:
+        pages = sum(without[site] for site in names)
+        yield Trouble("sites-without-items", {"names": _names(names), "pages": pages}, "warning")
     tries = {site: tried for site, tried in tries_in_vain(last_hour).items() if tried.number >= VAIN_TRIES}
     if away := (tries.keys() - vain) & _waited_for(overview):
         since_s = min(tries[site].since_s for site in away)
@@ -138,18 +140,21 @@ def _of_sites(overview: Overview, last_hour: Steps) -> Iterator[Trouble]:
         yield Trouble("sites-away", {"names": _names(away), "minutes": minutes}, "warning")
 
 
-def has_no_items(site: str, seeds: Mapping[str, int], overview: Overview) -> bool:
-    """Returns whether a site's pages bring no items, though many of its seeds have ended.
+def sites_without_items(overview: Overview, last_hour: Steps) -> dict[str, int]:
+    """Returns the sites whose pages bring no items, though many have ended: how many.
 
-    Either its content pages are visited in vain, or its search pages lead to none, new or known.
-
-    Args:
-        seeds: That have ended in the last hour, as `of_sites` counts them.
+    Their content pages are visited in vain, all of the last hour or many since the last item; or their search pages
+    lead to none, new or known.
     """
-    if seeds["items"] or seeds["finished"] + seeds["failed"] < VAIN_SEEDS:
-        return False
-    content = [accounts["content"] for (_plan, name), accounts in overview.ledger.items() if name == site]
-    return seeds["content"] >= VAIN_SEEDS or (bool(content) and not any(account.offered for account in content))
+    without = {site: pages.number for site, pages in pages_in_vain(last_hour).items() if pages.number >= VAIN_PAGES}
+    for site, seeds in of_sites(sum_of(last_hour)).items():
+        ended = seeds["finished"] + seeds["failed"]
+        if seeds["items"] or ended < VAIN_SEEDS:
+            continue
+        content = [accounts["content"] for (_plan, name), accounts in overview.ledger.items() if name == site]
+        if seeds["content"] >= VAIN_SEEDS or (content and not any(account.offered for account in content)):
+            without[site] = ended
+    return without
 
 
 def _waited_for(overview: Overview) -> set[str]:

@@ -122,8 +122,17 @@ def test_a_site_whose_pages_bring_no_items(counts, offered, is_said):
     found.ledger["p", "news"] = {"nav": Account(), "content": Account(offered=offered)}
     said = [str(trouble) for trouble in troubles(found, [(0, {f"site:news:{name}": n for name, n in counts.items()})])]
     pages = counts["finished"] + counts.get("failed", 0)
-    sentence = f"No item of {pages} pages in the last hour: news. Look at the site, and at its file."
+    sentence = f"No item of the last {pages} pages: news. Look at the site, and at its file."
     assert (sentence in said) == is_said
+
+
+@pytest.mark.parametrize(("pages", "is_said"), [(29, False), (30, True)])
+def test_a_site_whose_pages_bring_no_items_any_more(pages, is_said):
+    before = (0, {"site:news:finished": 900, "site:news:content": 900, "site:news:items": 900})
+    broken = (60, {"site:news:failed": pages, "site:news:content": pages})
+    said = [str(trouble) for trouble in troubles(overview(), [before, broken])]
+    sentence = f"No item of the last {pages} pages: news. Look at the site, and at its file."
+    assert said == [sentence] * is_said
 
 
 def test_a_site_that_has_gone():

@@ -7,10 +7,11 @@ from urllib.parse import urlencode
 
 from crawler.base.errors import UrlError
 from crawler.cli.host_status import HostStatus, host_status
-from crawler.cluster.host_rows import host_rows
+from crawler.cluster.host_rows import busy_hosts, host_rows
 from crawler.cluster.host_steering import CHANGES, host_named, orders_of, slow
 from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.tables import ShownTable
+from crawler.telemetry.host_history import NOTHING
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -23,12 +24,14 @@ HOST_COLUMNS = (
     "host", "delay_s", "turns", "next_start_s", "paused", "backoff_s", "error_level", "nav_ready", "content_ready",
     "robots", "why",
 )  # fmt: skip
-MANY_PERCENT = 20  # of errors, from which on a host is marked: dead links are fewer
+# From so many errors on a host is marked, in the last hour or of late: dead links are fewer.
+MANY_PERCENT = 20
+LATE_SECONDS, LATE_ANSWERS_MIN = 600, 10
 
 
 async def show(web: WebRequest) -> Response:
     """Shows the hosts."""
-    return web.html("hosts", rows=await _rows(web), many=MANY_PERCENT)
+    return web.html("hosts", rows=await _rows(web))
 
 
 async def table(web: WebRequest) -> ShownTable:
@@ -79,6 +82,12 @@ async def _status(web: WebRequest) -> HostStatus:
 
 
 async def _rows(web: WebRequest) -> list[dict[str, Any]]:
+    """Returns a row for each host, as all who show hosts have it; with `errors_percent`, and whether it `is_marked`."""
     async with web.monitor.connection.operator() as operator:
-        rows = await host_rows(operator)
-    return [{**row, "errors_percent": round(100 * row["errors"] / max(1, row["pages"]), 1)} for row in rows]
+        rows, late = await host_rows(operator), await busy_hosts(operator, LATE_SECONDS)
+    for row in rows:
+        row["errors_percent"] = round(100 * row["errors"] / max(1, row["pages"]), 1)
+        pages, _bytes, errors = late.get(row["host"], NOTHING)
+        is_failing = pages >= LATE_ANSWERS_MIN and 100 * errors >= MANY_PERCENT * pages
+        row["is_marked"] = is_failing or row["errors_percent"] >= MANY_PERCENT
+    return rows

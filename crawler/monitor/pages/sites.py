@@ -10,7 +10,7 @@ import yaml
 from crawler.base.redaction import without_credentials, without_secrets
 from crawler.cluster.activity import OF_SITES, of_sites, sum_of, tries_in_vain
 from crawler.cluster.plan_progress import shown_state
-from crawler.cluster.troubles import VAIN_SEEDS, VAIN_TRIES, has_no_items
+from crawler.cluster.troubles import VAIN_SEEDS, VAIN_TRIES, sites_without_items
 from crawler.frontier.ledger import COUNTS, Account
 from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.tables import ShownTable
@@ -115,6 +115,7 @@ def _rows(figures: LatestFigures, stored: Mapping[str, StoredSite]) -> list[dict
     hour = figures.activity.steps("hour")
     late = of_sites(sum_of(hour))
     away = {site for site, tries in tries_in_vain(hour).items() if tries.number >= VAIN_TRIES}
+    without_items = sites_without_items(figures.overview, hour)
     plans: dict[str, list[str]] = {}
     waiting: dict[str, dict[str, int]] = {}
     for (plan, site), accounts in sorted(figures.overview.ledger.items()):
@@ -136,7 +137,7 @@ def _rows(figures: LatestFigures, stored: Mapping[str, StoredSite]) -> list[dict
                 waiting.get(site, {}),
                 is_stored=site in stored,
                 is_away=site in away,
-                is_empty=has_no_items(site, late.get(site, NONE), figures.overview),
+                is_empty=site in without_items,
             ),
         }
         for site in sorted(ever.keys() | plans.keys() | stored.keys())
