@@ -165,7 +165,7 @@ def _lines_around(page: PageBlocks, evidence: BlockEvidence, heading: int, place
             break
     last = next((place for place in reversed(places) if evidence.counts[place] >= LONG_WORDS), len(page.blocks))
     below = takewhile(
-        lambda place: evidence.counts[place] < LONG_WORDS and not _OWN.isdisjoint(page.blocks[place].box.path),
+        lambda place: evidence.counts[place] < LONG_WORDS and not _OWN.isdisjoint(page.blocks[place].box.lineage.path),
         range(max(last, start + len(lines) - 1) + 1, min(len(page.blocks), last + 1 + MAX_LINES_BELOW)),
     )
     lines += [page.blocks[place] for place in (*before, *below)]

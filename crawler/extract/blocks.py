@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
 from turbohtml import Element, Text
 
 from crawler.base import reasons
 from crawler.base.errors import ExtractError
-from crawler.extract.html_text import BLOCK_TAGS, INVISIBLE_TAGS, MAYBE_HIDDEN, HtmlText, is_hidden
+from crawler.extract.html_text import BLOCK_TAGS, INVISIBLE_TAGS, LINE_NUMBERS, MAYBE_HIDDEN, HtmlText, is_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,40 +28,65 @@ MAX_NAMES_OF_ELEMENT, MAX_NAMES_ABOVE = 12, 64  # that are looked at: of one ele
 MIN_NAME, MAX_NAME = 3, 19  # letters of one
 MAX_ATTRIBUTE_CHARACTERS = 300  # of id, role and class together; utility frameworks need as many
 # What themes call the parts that they show to screen readers, on paper or as advertisements alone, or not on paper.
-_NOT_READ = ", ".join(
-    f".{name}:not(h1)"
-    for name in """sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only element-invisible
-    assistive-text a11y-hidden u-visually-hidden printfooter print-only visible-print noprint no-print mw-jump-link
-    mw-editsection skip-link ad ads advert advertisement""".split()
+_NOT_READ = frozenset(
+    """sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only element-invisible assistive-text
+    a11y-hidden u-visually-hidden printfooter print-only visible-print noprint no-print mw-jump-link mw-editsection
+    skip-link ad ads advert advertisement""".split()
 )
+_MAYBE_UNREAD = _NOT_READ | LINE_NUMBERS
 _CELLS = frozenset({"td", "th"})
-_NO_NAMES: frozenset[str] = frozenset()
 _name_parts = re.compile(r"[a-z]+").findall
 _camel = re.compile(r"(?<=[a-z])(?=[A-Z])").sub
+_LINE_BREAK = "\ud815"  # of a `<br>`, until the line ends of the source are blanks; a page can't hold it
+
+
+class Lineage:
+    """The names of a box and of those around it. Boxes that stand alike, as most do, share one.
+
+    Attributes:
+        own: The tag of the box, its role, and the words of its class and id.
+        new: Those of them that no box around it has.
+        path: Its own names and those of all boxes around it.
+    """
+
+    __slots__ = ("_below", "new", "own", "path")
+
+    def __init__(self, own: frozenset[str], above: frozenset[str] = frozenset()) -> None:
+        self.own, self.new = own, own - above
+        self.path = above | self.new if self.new and len(above) < MAX_NAMES_ABOVE else above
+        self._below: dict[tuple[str, str, str, str], Lineage] = {}
+
+    def below(self, tag: str, classes: str, html_id: str, role: str) -> Lineage:
+        """Returns that of a box in one of this lineage."""
+        written = tag, classes, html_id, role
+        if (lineage := self._below.get(written)) is None:
+            lineage = self._below[written] = Lineage(names_in(*written), self.path)
+        return lineage
 
 
 @dataclass(slots=True, eq=False)
 class Box:
-    """An element that breaks lines, or has a name of its own.
+    """An element that breaks lines.
 
     Attributes:
         parent: The box around it; None for the whole page.
-        names: Its tag, its role, and the words of its class and id, that no box around it has.
-        path: All those of the boxes around it and its own.
+        classes: Its attribute `class`, as written.
+        html_id: Its attribute `id`.
+        place: Among the boxes of the page.
+        depth: How many boxes are around it.
         first: The place of its first block.
         end: That behind its last one.
-        kind: By which the boxes of a list are alike: its tag and class.
     """
 
     element: Any
     parent: Box | None
     tag: str
-    names: frozenset[str]
-    path: frozenset[str]
-    kind: tuple[str, str]
+    classes: str
+    html_id: str
+    lineage: Lineage
     place: int
     depth: int
-    first: int = 0
+    first: int
     end: int = 0
 
 
@@ -71,17 +96,20 @@ class TextBlock:
 
     Attributes:
         box: The innermost box that holds it.
-        tag: That of the element that breaks the line before it.
         text: As a browser shows it, on one line; code as it stands.
         linked: How many of its characters are in links.
         inline: The elements within it, inner ones first, each with where it begins and ends in the text.
     """
 
     box: Box
-    tag: str
     text: str
     linked: int
     inline: list[tuple[int, int, Any]] = field(default_factory=list)
+
+    @property
+    def tag(self) -> str:
+        """That of the element that breaks the line before it."""
+        return self.box.tag
 
 
 @dataclass(slots=True)
@@ -122,118 +150,133 @@ class _Walk:
         self.blocks: list[TextBlock] = []
         self.boxes: list[Box] = []
         self.images: list[tuple[Box, Any]] = []
-        self._parts: list[str] = []  # of the block that is being read
-        self._width = self._linked = 0
-        self._inline: list[tuple[int, int, Any]] = []
-        self._open: list[tuple[int, Any]] = []  # the inline elements around the place, and where they begin in it
+        # Of the block that is being read: its texts, the elements that ended in it, each with the places of its first
+        # text and of that behind its last one, and the elements that are open, with that of the first one.
+        self._parts: list[str] = []
+        self._ended: list[tuple[int, int, Any]] = []
+        self._open: list[tuple[int, Any]] = []
+        self._linked = 0
         self._texts = HtmlText()
-        # What a box adds to the names above it, and both together: most boxes stand beside others like them.
-        self._paths: dict[tuple[frozenset[str], frozenset[str]], tuple[frozenset[str], frozenset[str]]] = {}
 
     def through(self, body: Element) -> None:  # noqa: C901, PLR0912, PLR0915 -- one loop over nodes, where calls cost most
         """Reads all blocks of an element."""
-        box = self._boxed(body, None)
-        tag = "body"
-        opened: list[tuple[Iterator[Any], Box, str, bool]] = []
-        children, breaks = iter(body), True
-        links = nodes = 0
-        hidden = {element for element in body.select(MAYBE_HIDDEN) if is_hidden(element)} | {*body.select(_NOT_READ)}
+        parts, ended = self._parts, self._ended
+        box = self._boxed(body, "body", body.attr("class") or "", None)
+        opened: list[tuple[Iterator[Any], Box, bool]] = []
+        children, breaks = iter([*body]), True
+        links = cells = nodes = 0
+        hidden = {element for element in body.select(MAYBE_HIDDEN) if is_hidden(element)}
         while True:
             for child in children:
-                nodes += 1
-                if isinstance(child, Text):
-                    written = child.data.replace("\n", " ").replace("\r", " ")
-                    self._parts.append(written)
-                    self._width += len(written)
-                    if links:
-                        self._linked += len(written)
+                if type(child) is Text:
+                    text = child.data
+                    if parts or not text.isspace():
+                        parts.append(text)
+                        if links:
+                            self._linked += len(text)
                     continue
-                if not isinstance(child, Element):
+                if type(child) is not Element:
                     continue
-                child_tag = child.tag
-                if child_tag in INVISIBLE_TAGS or child in hidden:
-                    may_be_shown = child_tag == "noscript" or child_tag not in INVISIBLE_TAGS
-                    if not may_be_shown:
+                tag, classes = child.tag, child.attr("class")
+                is_invisible = tag in INVISIBLE_TAGS
+                if is_invisible or child in hidden or (classes and _may_be_unread(classes) and _is_unread(child)):
+                    if is_invisible and tag != "noscript":
                         continue
                     if not self._reads_unseen:
                         self.unseen_characters += len(child.text)
                         continue
-                if child_tag == "br":
-                    self._parts.append("\n")
-                    self._width += 1
+                if tag == "br":
+                    parts.append(_LINE_BREAK)
                     continue
-                if child_tag == "img":
+                if tag == "img":
                     self.images.append((box, child))
                     continue
-                opened.append((children, box, tag, breaks))
-                breaks = child_tag in BLOCK_TAGS
+                opened.append((children, box, breaks))
+                breaks = tag in BLOCK_TAGS
                 if breaks:
-                    self._end_block(box, tag)
-                    box, tag = self._boxed(child, box), child_tag
-                    if child_tag == "pre":
-                        self._add_code(box, self._texts.preformatted(child))
+                    if parts or ended:
+                        self._end_block(box)
+                    box, cells = self._boxed(child, tag, classes or "", box), 0
+                    if tag == "pre":
+                        self._add_code(box, child)
                         children = iter(())
                         break
                 else:
-                    if child_tag in _CELLS and self._parts:
-                        self._parts.append("\t")
-                        self._width += 1
-                    links += child_tag == "a"
-                    self._open.append((self._width, child))
-                children = iter([*child])  # faster than to ask for one at a time
+                    if tag == "a":
+                        links += 1
+                    elif tag in _CELLS:
+                        if cells or parts:
+                            parts.append("\t")
+                        cells += 1
+                    self._open.append((len(parts), child))
+                nodes_below = [*child]  # faster than to ask for one at a time
+                nodes += len(nodes_below)
+                children = iter(nodes_below)
                 break
             else:
                 if breaks:
-                    self._end_block(box, tag)
-                    box.end = len(self.blocks)
+                    if parts or ended:
+                        self._end_block(box)
+                    box.end, cells = len(self.blocks), 0
                 else:
                     begin, element = self._open.pop()
-                    links -= element.tag == "a"
-                    if begin < self._width:
-                        self._inline.append((begin, self._width, element))
+                    tag = element.tag
+                    links -= tag == "a"
+                    if begin < len(parts) or (cells and tag in _CELLS):
+                        ended.append((begin, len(parts), element))
                 if not opened:
                     return
-                children, box, tag, breaks = opened.pop()
+                children, box, breaks = opened.pop()
             if nodes > MAX_NODES:
                 raise ExtractError(reasons.TOO_MANY_TAGS, f"more than {MAX_NODES} elements and texts")
 
-    def _boxed(self, element: Element, parent: Box | None) -> Box:
-        tag, named = element.tag, element.attr("class") or ""
-        names = names_in(tag, named, element.attr("id") or "", element.attr("role") or "")
-        above = parent.path if parent is not None else _NO_NAMES
-        if (known := self._paths.get((above, names))) is None:
-            new = names - above
-            known = self._paths[above, names] = new, (above | new if new and len(above) < MAX_NAMES_ABOVE else above)
-        names, path = known
-        place = len(self.boxes)
-        depth = 0 if parent is None else parent.depth + 1
-        box = Box(element, parent, tag, names, path, (tag, named), place, depth, len(self.blocks))
+    def _boxed(self, element: Element, tag: str, classes: str, parent: Box | None) -> Box:
+        html_id, role = element.attr("id") or "", element.attr("role") or ""
+        above, depth = (parent.lineage, parent.depth + 1) if parent is not None else (Lineage(frozenset()), 0)
+        lineage = above.below(tag, classes, html_id, role)
+        box = Box(element, parent, tag, classes, html_id, lineage, len(self.boxes), depth, len(self.blocks))
         self.boxes.append(box)
         return box
 
-    def _add_code(self, box: Box, text: str) -> None:
+    def _add_code(self, box: Box, element: Element) -> None:
+        text = self._texts.preformatted(element)
         if text.strip():
-            self.blocks.append(TextBlock(box, "pre", text, 0))
+            self.blocks.append(TextBlock(box, text, 0))
             self.seen_characters += len(text)
 
-    def _end_block(self, box: Box, tag: str) -> None:
+    def _end_block(self, box: Box) -> None:
         """Adds what was read since the last line break, if that is anything."""
-        if not self._parts:
-            return
-        text = "".join(self._parts)
+        parts = self._parts
+        text = "".join(parts).replace("\n", " ").replace("\r", " ").replace(_LINE_BREAK, "\n")
         if text.strip():
-            reaching_on = [(begin, len(text), element) for begin, element in self._open[::-1] if begin < len(text)]
-            inline = self._inline + reaching_on
-            self.blocks.append(TextBlock(box, tag, text, self._linked, inline))
+            last = len(parts)
+            inline = self._ended + [(begin, last, element) for begin, element in self._open[::-1] if begin < last]
+            if inline:
+                at = [0, *accumulate(map(len, parts))]
+                inline = [(at[begin], at[end], element) for begin, end, element in inline]
+            self.blocks.append(TextBlock(box, text, self._linked, inline))
             self.seen_characters += len(text)
-        self._parts, self._inline = [], []
-        self._open = [(0, element) for _, element in self._open]
-        self._width = self._linked = 0
+        parts.clear()
+        self._ended.clear()
+        self._linked = 0
+        if self._open:
+            self._open = [(0, element) for _, element in self._open]
+
+
+def _is_unread(element: Element) -> bool:
+    """Returns whether an element that has a name of what isn't read is such."""
+    names = (element.attr("class") or "").split()
+    return (element.tag != "h1" and not _NOT_READ.isdisjoint(names)) or is_hidden(element)
 
 
 @lru_cache(maxsize=20_000)
-def names_in(tag: str, named: str, identity: str, role: str) -> frozenset[str]:
+def _may_be_unread(classes: str) -> bool:
+    return not _MAYBE_UNREAD.isdisjoint(classes.split())
+
+
+@lru_cache(maxsize=20_000)
+def names_in(tag: str, classes: str, html_id: str, role: str) -> frozenset[str]:
     """Returns the words that an element's class, id and role are made of, and its tag."""
-    written = f"{identity} {role} {named}"[:MAX_ATTRIBUTE_CHARACTERS]
+    written = f"{html_id} {role} {classes}"[:MAX_ATTRIBUTE_CHARACTERS]
     words = (part for part in _name_parts(_camel("-", written).lower()) if MIN_NAME <= len(part) <= MAX_NAME)
     return frozenset([*islice(dict.fromkeys(words), MAX_NAMES_OF_ELEMENT), f"<{tag}>"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import TYPE_CHECKING
 
 from crawler.extract.blocks import names_in
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawler.extract.blocks import Box, PageBlocks
 
 PIECES, BOX_PIECES = 25, 7  # of evidence: on a block, and on each box around it
-WORDS_PIECE, ALIKE_PIECE = 0, 4  # of those on a box: how many words it has, and how many boxes are like it
+ALIKE_PIECE = 4  # of those on a box: how many boxes are like it
 LEVELS = 24  # values of a piece of evidence
 WIDE_PIECE, WIDE_VALUES = 23, 88  # the one that has more
 LONG_WORDS = 15  # of a block that is a sentence or more
@@ -44,6 +44,7 @@ _NOTHING = (0,) * BOX_PIECES
 _words = re.compile(r"\w+").findall
 # Chinese and Japanese have no blanks between words, most of which have two characters.
 _words_without_blanks = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\W\u3040-\u30ff\u3400-\u9fff]+").findall
+has_digit = re.compile(r"\d").search
 ends_sentence = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*\s*$").search
 
 
@@ -58,6 +59,7 @@ class BlockEvidence:
         texts: Of the blocks, on one line each.
         counts: Their words.
         total: The words of the page.
+        of_box: For each box its evidence.
     """
 
     def __init__(self, page: PageBlocks, title: str) -> None:
@@ -65,24 +67,26 @@ class BlockEvidence:
         self.texts = [" ".join(block.text.split()) for block in page.blocks]
         self._words = [words_of(text.lower()) for text in self.texts]
         self.counts = [*map(len, self._words)]
-        self._shares = [min(1.0, block.linked / max(1, len(block.text))) for block in page.blocks]
+        self._shares = [
+            block.linked / len(block.text) if 0 < block.linked < len(block.text) else float(block.linked > 0)
+            for block in page.blocks
+        ]
         both = [*zip(self.counts, self._shares, strict=True)]
         is_long = [count >= LONG_WORDS and share < LINKED_SHARE for count, share in both]
-        self._sum_words = [0, *accumulate(self.counts)]
-        self._sum_linked = [0.0, *accumulate(count * share for count, share in both)]
-        self._sum_long = [0, *accumulate(map(int, is_long))]
+        self._sum_words = [*accumulate(self.counts, initial=0)]
+        self._sum_linked = [*accumulate((count * share for count, share in both), initial=0.0)]
+        self._sum_long = [*accumulate(map(int, is_long), initial=0)]
         self.total = self._sum_words[-1]
-        self.long_words = sum(count for count, is_one in zip(self.counts, is_long, strict=True) if is_one)
+        self.long_words = sum(compress(self.counts, is_long))
         self._title = {*words_of(title.lower())}
         self._repeated = Counter(self.texts)
-        self._alike = Counter((box.parent, box.kind) for box in page.boxes)
-        self.of_box = [*map(self._of_box, page.boxes)]
-        self._big = self._enclosing(WORDS_PIECE, BIG_LEVEL)
-        self._listed = self._enclosing(ALIKE_PIECE, LIST_LEVEL)
-        self._heading = next((place for place, block in enumerate(page.blocks) if block.tag == "h1"), -1)
+        self.of_box, self._listed, self._big = self._of_boxes()
+        self._heading = next((place for place, block in enumerate(page.blocks) if block.box.tag == "h1"), -1)
         self._first_long = is_long.index(True) if any(is_long) else len(is_long)
         self._last_long = len(is_long) - 1 - is_long[::-1].index(True) if any(is_long) else -1
-        self._has_main = any("main" in box.names or "<main>" in box.names for box in page.boxes)
+        names: set[str] = set().union(*{box.lineage.new for box in page.boxes})
+        self.names = names
+        self._has_main = not names.isdisjoint(("main", "<main>"))
         self._articles = min(2, sum(box.tag == "article" for box in page.boxes))
 
     def words_in(self, box: Box) -> int:
@@ -101,10 +105,10 @@ class BlockEvidence:
         around: Box | None = box
         while around is not None and self.words_in(around) <= BIG_SHARE * self.total:
             element = around.element
-            named = f"{around.kind[1]} {element.attr('itemprop') or ''}"
+            named = f"{around.classes} {element.attr('itemprop') or ''}"
             own = names_in(around.tag, named, element.attr("id") or "", element.attr("role") or "")
             beside = own & names
-            if beside and not ("<article>" in around.path and beside <= _BESIDE_TAGS):
+            if beside and not ("<article>" in around.lineage.path and beside <= _BESIDE_TAGS):
                 return True
             around = around.parent
         return False
@@ -121,7 +125,8 @@ class BlockEvidence:
     @cached_property
     def columns(self) -> list[list[int]]:
         """The pieces of evidence on blocks, each with its values for all of them."""
-        blocks, counts, tags = self.page.blocks, self.counts, [_TAGS.get(block.tag, 0) for block in self.page.blocks]
+        blocks, counts = self.page.blocks, self.counts
+        tags = [_TAGS.get(block.box.tag, 0) for block in blocks]
         if not blocks:
             return [[] for _ in range(PIECES)]
         total, size = max(1, self.total), len(blocks)
@@ -131,8 +136,9 @@ class BlockEvidence:
         bits = [count.bit_length() for count in counts]
         sentences = [int(ends_sentence(text) is not None) for text in self.texts]
         main, articles = 2 * self._has_main, 2 * self._articles
-        paths = [block.box.path for block in blocks]
+        paths = [block.box.lineage.path for block in blocks]
         heading, first, last = self._heading, self._first_long, self._last_long
+        title, most = self._title, 10 * len(self._title)  # of more words, less than a tenth can be of the title
         places = range(size)
         return [
             tags,
@@ -140,7 +146,10 @@ class BlockEvidence:
             linked,
             sentences,
             [min(text.count(",") + text.count("\uff0c"), MAX_COUNTED) for text in self.texts],
-            [_tenths(sum(map(str.isdigit, words)) / max(1, len(words))) for words in self._words],
+            [
+                _tenths(sum(map(str.isdigit, words)) / len(words)) if words and has_digit(text) else 0
+                for words, text in zip(self._words, self.texts, strict=True)
+            ],
             [_tenths(before / total) for before in self._sum_words[:-1]],
             [
                 (0 if heading < 0 else 3 if place == heading else 6 if place < heading else 9)
@@ -148,7 +157,10 @@ class BlockEvidence:
                 for place in places
             ],
             [_log(place - heading) if 0 <= heading < place else 0 for place in places],
-            [_tenths(len(self._title.intersection(words)) / max(1, len(words))) for words in self._words],
+            [
+                _tenths(len(title.intersection(words)) / len(words)) if 0 < len(words) <= most else 0
+                for words in self._words
+            ],
             [min(self._repeated[text], 3) for text in self.texts],
             [main + ("main" in path or "<main>" in path) for path in paths],
             [articles + ("<article>" in path) for path in paths],
@@ -166,29 +178,42 @@ class BlockEvidence:
             [12 * is_one + log // 2 for is_one, log in zip(sentences, logs, strict=True)],
         ]
 
-    def _of_box(self, box: Box) -> tuple[int, ...]:
-        """Returns the evidence on a box; none on one without blocks, about which nobody asks."""
-        first, end = box.first, box.end
-        if first == end:
-            return _NOTHING
-        words = self._sum_words[end] - self._sum_words[first]
-        return (
-            _log(words),
-            _tenths((self._sum_linked[end] - self._sum_linked[first]) / (words or 1)),
-            _tenths(words / (self.total or 1)),
-            _log(self._sum_long[end] - self._sum_long[first]),
-            _log(self._alike[box.parent, box.kind]),
-            _TAGS.get(box.tag, 0),
-            _log(end - first),
-        )
+    def _of_boxes(self) -> tuple[list[tuple[int, ...]], list[Box | None], list[Box | None]]:
+        """Returns the evidence on each box, the innermost around it that is one of a list, and the innermost big one.
 
-    def _enclosing(self, piece: int, level: int) -> list[Box | None]:
-        """Returns for each box the innermost, of it and those around it, with enough of a piece of evidence."""
-        innermost: list[Box | None] = []
-        for box, evidence in zip(self.page.boxes, self.of_box, strict=True):
-            around = innermost[box.parent.place] if box.parent is not None else None
-            innermost.append(box if evidence[piece] >= level else around)
-        return innermost
+        There is none on boxes without blocks, about which nobody asks.
+        """
+        boxes, sum_words, sum_linked, sum_long = self.page.boxes, self._sum_words, self._sum_linked, self._sum_long
+        kinds = [(box.parent, box.tag, box.classes) for box in boxes]
+        alike = Counter(kinds)
+        total = self.total or 1
+        pieces: list[tuple[int, ...]] = []
+        listed: list[Box | None] = []
+        big: list[Box | None] = []
+        span, of_span = (0, 0), (0, 0, 0, 0, 0)
+        for box, kind in zip(boxes, kinds, strict=True):
+            parent, first, end = box.parent, box.first, box.end
+            if first == end:
+                pieces.append(_NOTHING)
+                listed.append(None)
+                big.append(None)
+                continue
+            if span != (first, end):  # many boxes have nothing but another one
+                span, words = (first, end), sum_words[end] - sum_words[first]
+                of_span = (
+                    _log(words),
+                    _tenths((sum_linked[end] - sum_linked[first]) / (words or 1)),
+                    _tenths(words / total),
+                    _log(sum_long[end] - sum_long[first]),
+                    _log(end - first),
+                )
+            words_log, linked, share, long_log, blocks_log = of_span
+            alike_log = _log(alike[kind])
+            pieces.append((words_log, linked, share, long_log, alike_log, _TAGS.get(box.tag, 0), blocks_log))
+            place = parent.place if parent is not None else -1
+            listed.append(box if alike_log >= LIST_LEVEL else listed[place] if place >= 0 else None)
+            big.append(box if words_log >= BIG_LEVEL else big[place] if place >= 0 else None)
+        return pieces, listed, big
 
 
 def words_of(text: str) -> list[str]:

@@ -102,7 +102,7 @@ def _headings(evidence: BlockEvidence) -> Iterator[tuple[int, str, str]]:
 
 def _is_of_banner(evidence: BlockEvidence, place: int) -> bool:
     """Returns whether a heading stands above what is the page's own, where a site says what it is called."""
-    path = evidence.page.blocks[place].box.path
+    path = evidence.page.blocks[place].box.lineage.path
     return "<header>" in path and path.isdisjoint(("<article>", "<main>", "main"))
 
 

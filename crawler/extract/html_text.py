@@ -32,8 +32,8 @@ BLOCK_TAGS = frozenset(
 )
 _CELLS = frozenset({"td", "th"})
 # What highlighters of code name the numbers of its lines, in a cell or a span: Pygments, Rouge, Chroma, Hexo, GitHub.
-_LINE_NUMBERS = frozenset("blob-num gutter hljs-ln-numbers lineno linenos linenumber ln lnt rouge-gutter".split())
-_NUMBERED = ", ".join(f".{name}" for name in sorted(_LINE_NUMBERS))
+LINE_NUMBERS = frozenset("blob-num gutter hljs-ln-numbers lineno linenos linenumber ln lnt rouge-gutter".split())
+_NUMBERED = ", ".join(f".{name}" for name in sorted(LINE_NUMBERS))
 _hidden_style = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE).search
 
 
@@ -163,7 +163,7 @@ _UNLIKE_TEXT = ", ".join([*sorted(_AROUND), "[hidden]", "[style]"])  # what an e
 
 
 # Finds what `is_hidden` is asked about.
-MAYBE_HIDDEN = f'[hidden], [style*="display" i], [style*="visibility" i], a[href^="#"], {_NUMBERED}'
+MAYBE_HIDDEN = '[hidden], [style*="display" i], [style*="visibility" i], a[href^="#"]'
 
 
 def is_hidden(element: Element) -> bool:
@@ -183,7 +183,7 @@ def _numbers_lines(element: Element) -> bool:
     if not names:
         return False
     named = names.split() if isinstance(names, str) else names
-    if _LINE_NUMBERS.isdisjoint(named) or element.select_one(_NUMBERED) is not None:
+    if LINE_NUMBERS.isdisjoint(named) or element.select_one(_NUMBERED) is not None:
         return False  # of hundreds within each other only the innermost is read, lest it take quadratic time
     return "".join(element.text.split()).isdigit()
 

@@ -55,7 +55,7 @@ def likely_places(evidence: BlockEvidence, scores: Sequence[float]) -> list[int]
             best, best_size = f1, number
     places = sorted(order[: int(best_size)])
     is_menu = all(
-        "<nav>" in evidence.page.blocks[place].box.path and evidence.share_linked(place) >= LINKED_SHARE
+        "<nav>" in evidence.page.blocks[place].box.lineage.path and evidence.share_linked(place) >= LINKED_SHARE
         for place in places
     )
     return [] if best < MIN_EXPECTED_F1 or max(odds) < MIN_ODDS or is_menu else places

@@ -113,7 +113,7 @@ class Post:
     @property
     def is_comment(self) -> bool:
         """Whether the page's own names call it a comment."""
-        return _is_comment(self.box.kind[1]) is not None
+        return _is_comment(self.box.classes) is not None
 
 
 def posts_of(evidence: BlockEvidence, scores: Sequence[float], site: Site, language: str) -> list[Post]:
@@ -214,7 +214,7 @@ def _alike(lines: _PostLines) -> Iterator[tuple[list[Box], int]]:
     groups: dict[tuple[str, str | Box], list[Box]] = defaultdict(list)
     for box in lines.evidence.page.boxes[1:]:
         identity = box.element.attr("id") or ""
-        names: list[str | Box] = [*filter(_is_name_part, box.kind[1].split())]
+        names: list[str | Box] = [*filter(_is_name_part, box.classes.split())]
         if identity and identity[-1].isdigit():
             names.append(f"#{identity.rstrip(_DIGITS)}")
         if box.parent is not None:
@@ -339,10 +339,10 @@ class _Group:
 
 
 def _is_quote(box: Box) -> bool:
-    names = box.kind[1].lower().split()
+    names = box.classes.lower().split()
     if any(name in _QUOTES or name.endswith(("-quote", "_quote")) for name in names):
         return True
-    return box.tag == "blockquote" and _is_own_text(box.kind[1]) is None  # some forums have each post in one
+    return box.tag == "blockquote" and _is_own_text(box.classes) is None  # some forums have each post in one
 
 
 def _up_to(post: Box, box: Box | None) -> Iterator[Box]:

@@ -10,6 +10,8 @@ import math
 import re
 from functools import cache
 from importlib import resources
+from itertools import accumulate, chain, pairwise
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.base.item import PageType
-    from crawler.extract.blocks import Box
+    from crawler.extract.blocks import Box, Lineage
     from crawler.extract.evidence import BlockEvidence
 
 SLOTS = 5  # boxes around a block on which there is evidence
@@ -57,7 +59,7 @@ def signs_of_type(evidence: BlockEvidence, url: str, metas: dict[str, str], json
     signs.update(f"host {word}" for word in _letters((parts.hostname or "").lower())[:-1])
     signs.update(f"meta {name}" for name in metas)
     signs.update(f"declared {name}" for name in _declared_types(json_ld[:MAX_SIGNS_CHARACTERS]))
-    signs.update(f"name {name}" for box in evidence.page.boxes for name in box.names)
+    signs.update(f"name {name}" for name in evidence.names)
     if any(map(str.isdigit, path)):
         signs.add("number in path")
     if parts.query:
@@ -79,16 +81,17 @@ class Weights:
         self.types: list[PageType] = written["types"]
         self._signs: dict[str, list[float]] = written["signs"]
         self._bias: float = written["bias"]
-        self._tables: list[list[list[float]]] = written["tables"]
+        tables: list[list[list[float]]] = written["tables"]
+        self._ends = [*accumulate(map(len, tables[0]), initial=0)]
+        self._flat, *self._flat_of_types = [[*chain.from_iterable(table)] for table in tables]
         self._around: dict[str, float] = written["around"]
         self._own: dict[str, float] = written["own"]
         self._texts: dict[str, float] = written["texts"]
 
     def type_shares(self, signs: set[str]) -> list[float]:
         """Returns how likely each type is, in the order of `types`."""
-        sums = [0.0] * len(self.types)
-        for weights in filter(None, map(self._signs.get, (*signs, "any"))):
-            sums = [one + weight for one, weight in zip(sums, weights, strict=True)]
+        known = filter(None, map(self._signs.get, signs))
+        sums = [*map(sum, zip(self._signs["any"], *known, strict=True))]
         highest = max(sums)
         likely = [math.exp(one - highest) for one in sums]
         total = sum(likely)
@@ -97,48 +100,53 @@ class Weights:
     def scores(self, evidence: BlockEvidence, shares: Sequence[float]) -> list[float]:
         """Returns the logarithm of the odds that each block is part of the page's text."""
         tables = self._mixed(shares)
-        block_tables = tables[:PIECES]
         starts = range(PIECES, len(tables), BOX_PIECES)
-        box_tables = [tables[start : start + BOX_PIECES] for start in starts]
+        box_scores = self._box_scores(evidence, [tables[start : start + BOX_PIECES] for start in starts])
+        of_texts = (
+            self._texts.get(text.lower(), 0.0) if len(text) <= MAX_KEY_CHARACTERS else 0.0 for text in evidence.texts
+        )
+        of_boxes = (box_scores[block.box] for block in evidence.page.blocks)
+        columns = (map(table.__getitem__, column) for table, column in zip(tables, evidence.columns, strict=False))
+        return [*map(sum, zip(of_boxes, of_texts, *columns, strict=True))]
+
+    def _box_scores(self, evidence: BlockEvidence, slot_tables: list[list[list[float]]]) -> dict[Box, float]:
+        """Returns what the boxes around its blocks say of each box that has blocks of its own."""
         of_box = evidence.of_box
         slots: list[dict[int, float]] = [{} for _ in range(SLOTS)]
-        names: list[float] = []  # of each box, with those around it
-        owns: dict[Box, float] = {}
-        for box in evidence.page.boxes:
-            above = names[box.parent.place] if box.parent is not None else 0.0
-            is_whole = box.parent is None or box.path is not box.parent.path
-            names.append(above + (sum(self._around.get(name, 0.0) for name in box.names) if is_whole else 0.0))
-        scores = []
-        for block, text in zip(evidence.page.blocks, evidence.texts, strict=True):
-            box = block.box
-            if box not in owns:
-                total = self._bias + names[box.place] + sum(self._own.get(name, 0.0) for name in box.names)
-                for slot, around in enumerate(evidence.boxes_around(box)):
-                    if around is None:
-                        continue
-                    known = slots[slot]
-                    if around.place not in known:
-                        known[around.place] = sum(
-                            table[value] for table, value in zip(box_tables[slot], of_box[around.place], strict=True)
-                        )
-                    total += known[around.place]
-                owns[box] = total
-            is_key = len(text) <= MAX_KEY_CHARACTERS
-            scores.append(owns[box] + (self._texts.get(text.lower(), 0.0) if is_key else 0.0))
-        for table, column in zip(block_tables, evidence.columns, strict=True):
-            scores = [score + table[value] for score, value in zip(scores, column, strict=True)]
+        names = self._names_scores(evidence.page.boxes)
+        scores: dict[Box, float] = {}
+        for box in {block.box: None for block in evidence.page.blocks}:
+            total = self._bias + names[box.place] + sum(filter(None, map(self._own.get, box.lineage.new)))
+            for around, known, tables in zip(evidence.boxes_around(box), slots, slot_tables, strict=True):
+                if around is None:
+                    continue
+                place = around.place
+                if place not in known:
+                    known[place] = sum(map(getitem, tables, of_box[place]))
+                total += known[place]
+            scores[box] = total
+        return scores
+
+    def _names_scores(self, boxes: Sequence[Box]) -> list[float]:
+        """Returns for each box what its names and those of the boxes around it say."""
+        scores: list[float] = []
+        known: dict[Lineage, float] = {}
+        for box in boxes:
+            lineage, parent = box.lineage, box.parent
+            if lineage not in known:
+                above = scores[parent.place] if parent is not None else 0.0
+                is_looked_at = parent is None or lineage.path is not parent.lineage.path
+                known[lineage] = above + sum(filter(None, map(self._around.get, lineage.new if is_looked_at else ())))
+            scores.append(known[lineage])
         return scores
 
     def _mixed(self, shares: Sequence[float]) -> list[list[float]]:
         """Returns the tables of a page that may be of several types."""
-        tables = self._tables[0]
-        for share, added in zip(shares, self._tables[1:], strict=True):
+        flat = self._flat
+        for share, of_type in zip(shares, self._flat_of_types, strict=True):
             if share >= MIN_TYPE_SHARE:
-                tables = [
-                    [weight + share * more for weight, more in zip(row, extra, strict=True)]
-                    for row, extra in zip(tables, added, strict=True)
-                ]
-        return tables
+                flat = [weight + share * more for weight, more in zip(flat, of_type, strict=True)]
+        return [flat[start:end] for start, end in pairwise(self._ends)]
 
 
 @cache

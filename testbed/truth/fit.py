@@ -86,7 +86,7 @@ def keys_of(evidence: BlockEvidence, place: int) -> list[str]:
     for slot, around in enumerate(evidence.boxes_around(box)):
         for piece, value in enumerate(evidence.of_box[around.place] if around is not None else ()):
             keys.append(f"{first + BOX_PIECES * slot + piece}={value:d}")
-    keys += [f"around {name}" for name in box.path] + [f"own {name}" for name in box.names]
+    keys += [f"around {name}" for name in box.lineage.path] + [f"own {name}" for name in box.lineage.new]
     return [*keys, f"text {text.lower()}"] if len(text) <= MAX_KEY_CHARACTERS else keys
 
 
