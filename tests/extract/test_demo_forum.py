@@ -1,9 +1,9 @@
-"""The demo forum's boards, read whole: in HTML, through its API, and through its feed."""
+"""The demo forum's boards, read whole: in HTML, and through its API."""
 
 from datetime import UTC
 from urllib.parse import urlsplit
 
-from extract.pages import BASE, FEED
+from extract.pages import BASE
 
 from crawler import extract, sites
 from crawler.base.models import Fetched
@@ -47,19 +47,3 @@ def test_every_thread_of_both_boards_is_read_whole():
             [] if thread.video is None else [content.video_path(thread.video)]
         )
     assert count > 500
-
-
-def test_cursors_lead_through_the_whole_feed():
-    forum = Forum()
-    target = FEED.search_targets(["洪水"], pages=99, per_page=20, sort="newest")[0]
-    urls, numbers = [], []
-    while target:
-        answer = forum.respond(request(target.url))
-        page = Fetched(target.url, answer.status, answer.content_type, answer.body)
-        found = extract.links(page, FEED, body=target.body, number=target.page)
-        urls += found.urls
-        numbers.append(target.page)
-        target = found.next
-    assert urls == [BASE + thread.path for thread in content.expected_results("洪水", "ajax")]
-    assert numbers == list(range(1, len(numbers) + 1))
-    assert len(numbers) == -(-len(urls) // 20) > 1
