@@ -31,6 +31,7 @@ from crawler.worker.claiming.outcomes import (
     outcome_of_error,
     outcome_of_status,
 )
+from crawler.worker.claiming.page_request import VERBATIM_URL
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import FetchFailed
@@ -191,7 +192,7 @@ class PageRequests:
         state = RequestState(Purpose(self._visit, page_cookies=asked.header("cookie")), lane)
         meta = state.meta(dont_redirect=True)
         if urls.is_canonical(asked.url):
-            meta["verbatim_url"] = True
+            meta[VERBATIM_URL] = True
         request_class = WebSocketRequest if asked.resource_type == "WebSocket" else Request
         request = request_class(
             asked.url,

@@ -28,6 +28,7 @@ from crawler.worker.worker import Worker
 if TYPE_CHECKING:
     from scrapy.http import Response
 
+    from crawler.sites import Site
     from crawler.worker.claiming.request_state import RequestState
     from crawler.worker.claiming.visits import Visit
 
@@ -61,7 +62,8 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             target, route = self._target(location.decode("utf-8", "replace"), request, state)
         except UrlError as error:
             raise RefusedError(outcome_of_redirect_error(error)) from None
-        if urls.host(target) != urls.host(urls.canonical(request.url)) or self._has_moved(request, response, target):
+        leaves_host = urls.host(target) != urls.host(urls.canonical(request.url))
+        if leaves_host or self._has_moved(request, response, state, target):
             return response
         if "Set-Cookie" in response.headers:
             state.cookies = state.cookies or ChainCookies(request)
@@ -78,17 +80,14 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             state.cookies.take_off(redirected)
         return redirected
 
-    def _has_moved(self, request: Request, response: Response, target: str) -> bool:
+    def _has_moved(self, request: Request, response: Response, state: RequestState, target: str) -> bool:
         """Returns whether a seed's own page is at another address for good, where it is a page of its own."""
-        state = state_of(request)
-        assert state is not None  # `process_response` leaves other requests to Scrapy
         seed = state.visit.seed
         if response.status not in MOVED_FOR_GOOD or not state.purpose.is_page or seed.frontier != "content":
             return False
         if request.meta.get("redirect_times") or "Set-Cookie" in response.headers:
             return False
-        site = Worker.of(self.crawler).claiming.sites.get(seed.site)
-        assert site is not None  # as in `_keep_in_scope`
+        site = self._site_of(state.visit)
         if site.address_of(seed.url) != seed.url:  # what was asked for is fetched in the page's place
             return False
         return replace(seed, url=urls.canonical(target, drop=site.drop, routes=True)).fingerprint != seed.fingerprint
@@ -99,8 +98,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         Raises:
             UrlError: It is none that may be fetched.
         """
-        site = Worker.of(self.crawler).claiming.sites.get(state.visit.seed.site)
-        routes = state.purpose.may_render and site is not None and site.has_routes(state.visit.seed.frontier)
+        routes = state.purpose.may_render and self._site_of(state.visit).has_routes(state.visit.seed.frontier)
         return urls.split_route(urls.redirect_target(location, request.url + state.route, routes=routes))
 
     def _keep_in_scope(self, visit: Visit, target: str) -> None:
@@ -109,11 +107,15 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         Raises:
             RefusedError: It may be for none.
         """
-        site = Worker.of(self.crawler).claiming.sites.get(visit.seed.site)
-        assert site is not None  # KnownSiteMiddleware sends no request before it is known
+        site = self._site_of(visit)
         outside = [seed for seed in visit.seeds if not site.may_redirect(seed, target)]
         if len(outside) == len(visit.seeds):
             raise RefusedError(OUT_OF_SCOPE)
         if outside:
             visit.leave_out(*outside)
             visit.leads_on = True  # they aren't told of what is found there
+
+    def _site_of(self, visit: Visit) -> Site:
+        site = Worker.of(self.crawler).claiming.sites.get(visit.seed.site)
+        assert site is not None  # KnownSiteMiddleware sends no request before it is known
+        return site

@@ -13,6 +13,7 @@ from crawler.robots.file import page_delay_s
 from crawler.robots.finder import RobotsFinder
 from crawler.robots.rules import robot_name
 from crawler.worker.claiming.outcomes import Outcome
+from crawler.worker.claiming.page_request import canonical_url
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
 from crawler.worker.worker import Worker
@@ -70,7 +71,7 @@ class RobotsMiddleware:
         if state is None or request.meta.get("dont_obey_robotstxt"):
             return
         visit, began = state.visit, asyncio.get_running_loop().time()
-        url = request.url if "verbatim_url" in request.meta else urls.canonical(request.url)
+        url = canonical_url(request)
         authority = urls.origin(url)
         cached = self._finder.cached(authority)
         if cached is None:  # the search ends with the visit, also where Redis doesn't answer

@@ -13,6 +13,7 @@ from crawler.base import reasons, urls
 from crawler.base.errors import UrlError
 from crawler.download.private_addresses import is_private
 from crawler.worker.claiming.outcomes import Outcome
+from crawler.worker.claiming.page_request import canonical_url
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
 
@@ -44,9 +45,8 @@ class ScopeMiddleware:
         if state_of(request) is None:
             return
         try:
-            canonical = request.url if "verbatim_url" in request.meta else urls.canonical(request.url)
+            host = urls.hostname(canonical_url(request))
         except UrlError:
             raise RefusedError(Outcome("fail", reasons.BAD_URL)) from None
-        host = urls.hostname(canonical)
         if not self._allow_private and _is_private(host):
             raise RefusedError(Outcome("fail", reasons.PRIVATE_ADDRESS))

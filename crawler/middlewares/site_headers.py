@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Self
 
-from crawler.base import log_events, reasons, urls
+from crawler.base import log_events, reasons
 from crawler.base.seldom import Seldom
 from crawler.download.site_headers import NoSecretError, SiteHeaders
 from crawler.worker.claiming.chain_cookies import joined_cookies
 from crawler.worker.claiming.outcomes import Outcome
+from crawler.worker.claiming.page_request import canonical_url
 from crawler.worker.claiming.refused import RefusedError
 from crawler.worker.claiming.request_state import state_of
 from crawler.worker.worker import Worker
@@ -62,9 +63,8 @@ class SiteHeadersMiddleware:
             return
         for name in self._headers.names(site):
             request.headers.pop(name, None)
-        url = request.url if "verbatim_url" in request.meta else urls.canonical(request.url)
         try:
-            headers = self._headers.at(site, url, "" if seed.hops else seed.host)
+            headers = self._headers.at(site, canonical_url(request), "" if seed.hops else seed.host)
         except NoSecretError as error:
             self._warn(log_events.SITE_SECRET_MISSING, error)
             raise RefusedError(NO_SECRET, NO_SECRET_SECONDS) from error

@@ -17,6 +17,7 @@ from crawler.base.errors import UrlError
 from crawler.base.item import Item, item_id
 from crawler.middlewares import replaced_requests
 from crawler.worker.claiming.outcomes import outcome_of_callback_error, outcome_of_error, retry_delay_ms
+from crawler.worker.claiming.page_request import VERBATIM_URL
 from crawler.worker.claiming.request_part import RequestPart
 from crawler.worker.claiming.request_state import META_KEY, Purpose, RequestState, part_of, state_of
 
@@ -121,7 +122,7 @@ class VisitSpiderMiddleware:
         """
         if META_KEY in request.meta:
             request = request.copy()
-        request.meta.pop("verbatim_url", None)  # users copy the meta of one request to the next
+        request.meta.pop(VERBATIM_URL, None)  # users copy the meta of one request to the next
         try:
             same_host = urls.host(urls.canonical(request.url)) == visit.lane.host
         except UrlError:

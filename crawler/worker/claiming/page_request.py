@@ -1,4 +1,8 @@
-"""The request for a seed's page: what its site's file says of how pages are asked for becomes Scrapy's request."""
+"""The request for a seed's page: what its site's file says of how pages are asked for becomes Scrapy's request.
+
+Scrapy escapes URLs in its own way, unless the request's meta says that they are to stay as they are. So does that of
+requests whose URL is canonical; of any other request the canonical URL has to be found.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ if TYPE_CHECKING:
     from crawler.sites import Site
     from crawler.worker.claiming.request_part import RequestPart
     from crawler.worker.claiming.visits import Visit
+
+
+VERBATIM_URL = "verbatim_url"  # Scrapy's key
 
 
 def page_request(visit: Visit, site: Site | None, part: RequestPart | None = None) -> Request:
@@ -32,7 +39,16 @@ def page_request(visit: Visit, site: Site | None, part: RequestPart | None = Non
     url, route = urls.split_route(url)
     meta = RequestState(Purpose(visit, is_page=True, may_render=True, part=part), visit.lane, route=route).meta()
     if urls.is_canonical(url):
-        meta["verbatim_url"] = True  # Scrapy then doesn't escape the URL in its own way
+        meta[VERBATIM_URL] = True
     if site is not None and seed.frontier == "nav" and site.results.type == "sitemap":
         meta["download_maxsize"] = MAX_SITEMAP_BYTES
     return Request(url, method=seed.method, body=seed.body, headers=headers, meta=meta, dont_filter=True)
+
+
+def canonical_url(request: Request) -> str:
+    """Returns the canonical URL of a request.
+
+    Raises:
+        UrlError: It has none.
+    """
+    return request.url if VERBATIM_URL in request.meta else urls.canonical(request.url)

@@ -98,6 +98,19 @@ class Figures:
         state = [owner, is_cut_off, *(self.latest.get(name) for name in ("carrying", *TOLD_AT_ONCE))]
         if state == self._written_state and not self.latest.get("carrying") and now_s < self._due_s:
             return
+        living = self._exchange(redis, owner, now_s)
+        self._written_state, self._due_s = state, now_s + IDLE_SECONDS
+        self._headroom.workers_here = max(1, len(living))
+        if "cpu_percent" in self.latest and now_s // SAMPLE_SECONDS != self._sampled_step:
+            node_history.add(redis, self._keys, owner_node(owner), now_s, NodeSample.of(living))
+            self._forget_nodes(redis, now_s - node_history.KEPT_SECONDS)
+            self._sampled_step = now_s // SAMPLE_SECONDS
+
+    def _exchange(self, redis: Redis, owner: str, now_s: int) -> list[dict[str, Any]]:
+        """Writes the figures; returns those of all workers of the node whose next ones aren't overdue.
+
+        Drops the figures of workers that have been silent for long.
+        """
         node = owner_node(owner)
         is_idle = self.latest.get("carrying") == 0  # the first figures don't say: the next come soon
         interval_s = self._interval_s + (IDLE_SECONDS if is_idle else 0)
@@ -108,24 +121,20 @@ class Figures:
             pipeline.expire(self._keys.node(node), self.kept_s + LAPSED_SHOWN_SECONDS)
             even_when_full(pipeline, self._keys.node_names, "ZADD", now_s, node)
             pipeline.hgetall(self._keys.node(node))
-            everybody = pipeline.execute()[-1]
-        reports = {other: load_report(raw) for other, raw in everybody.items()}
+            of_node = pipeline.execute()[-1]
+        reports = {other: load_report(raw) for other, raw in of_node.items()}
         silent = [other for other, report in reports.items() if reported(report, "time") < now_s - self.kept_s]
         if silent:
             redis.hdel(self._keys.node(node), *silent)
-        self._written_state, self._due_s = state, now_s + IDLE_SECONDS
-        living = [report for other, report in reports.items() if other not in silent and self._lives(report, now_s)]
-        self._headroom.workers_here = max(1, len(living))
-        if "cpu_percent" in self.latest and now_s // SAMPLE_SECONDS != self._sampled_step:
-            node_history.add(redis, self._keys, node, now_s, NodeSample.of(living))
-            names, forgotten_s = self._keys.node_names, now_s - node_history.KEPT_SECONDS
-            if forgotten := redis.zrange(names, "-inf", forgotten_s, byscore=True, offset=0, num=FORGOTTEN_MAX):
-                redis.zrem(names, *forgotten)
-            self._sampled_step = now_s // SAMPLE_SECONDS
+        heard = (report for other, report in reports.items() if other not in silent)
+        overdue_s = now_s - self._session_s
+        return [report for report in heard if reported(report, "time") + reported(report, "next_s") >= overdue_s]
 
-    def _lives(self, report: dict[str, Any], now_s: int) -> bool:
-        """Returns whether the next figures of whoever wrote these aren't overdue by SESSION_SECONDS."""
-        return reported(report, "time") + reported(report, "next_s") + self._session_s >= now_s
+    def _forget_nodes(self, redis: Redis, until_s: int) -> None:
+        """Forgets the names of nodes that were last heard of by then."""
+        names = self._keys.node_names
+        if forgotten := redis.zrange(names, "-inf", until_s, byscore=True, offset=0, num=FORGOTTEN_MAX):
+            redis.zrem(names, *forgotten)
 
     def _write_soon(self, _event: SessionLost) -> None:
         """Writes at the next renewal, however idle the worker is: a Redis that lost the lease may have lost all."""

@@ -84,7 +84,7 @@ class Lanes:
 
     def back_off(self, host: str, seconds: float) -> None:
         """Starts no more visits on a host; those not started are released."""
-        for lane in [lane for lane in self._held if lane.host == host]:
+        for lane in self._lanes_of(host):
             lane.back_off(seconds)
             self._release_waiting(lane)
 
@@ -93,7 +93,7 @@ class Lanes:
 
         A lane that the frontier has already told when it may be used goes on.
         """
-        for lane in [lane for lane in self._held if lane.host == host]:
+        for lane in self._lanes_of(host):
             lane.slow_down(crawl_delay_s)
             if lane.must_ask:
                 self._release_waiting(lane)
@@ -104,13 +104,13 @@ class Lanes:
         Those not started are released, to be claimed as politely as their hosts are asked now. What visits under way
         still fetch keeps that, too.
         """
-        for lane in [lane for lane in self._held if host in (None, lane.host)]:
+        for lane in self._lanes_of(host):
             lane.change_politeness()
             self._release_waiting(lane)
 
     def end_waiting(self, host: str, end: Callable[[Visit], None]) -> None:
         """Ends the visits not started on a host with a function, and releases the lanes that are then empty."""
-        for lane in [lane for lane in self._held if lane.host == host]:
+        for lane in self._lanes_of(host):
             self._end_waiting(lane, end)
 
     def release(self, lane: Lane) -> None:
@@ -147,6 +147,10 @@ class Lanes:
             asyncio.get_running_loop().call_later(pause_s, self.start, lane)
         else:
             self.start(lane)
+
+    def _lanes_of(self, host: str | None) -> list[Lane]:
+        """Returns the lanes of a host; None: of all hosts."""
+        return [lane for lane in self._held if host in (None, lane.host)]
 
     def _release_waiting(self, lane: Lane) -> None:
         self._end_waiting(lane, Visit.release)
