@@ -94,7 +94,7 @@ def topic_ids(values: Mapping[str, str], topic: str) -> set[str]:
     """Returns the ids of the items in a topic, from its first message to what is its last one now."""
     ids: set[str] = set()
     deadline = time.monotonic() + TOPIC_SECONDS
-    with closing(kafka_consumer(values, topic, from_start=True)) as consumer:
+    with closing(kafka_consumer(values, topic)) as consumer:
         partitions = [TopicPartition(topic, number) for number in consumer.partitions_for_topic(topic) or ()]
         unread = sum(consumer.end_offsets(partitions).values())
         while unread > 0 and time.monotonic() < deadline:

@@ -33,7 +33,7 @@ import string
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_plus, urlsplit
 
 import ada_url
 
@@ -301,6 +301,18 @@ def hostname(url: str) -> str:
     """Returns the host of a canonical URL without its port; an IPv6 address keeps its brackets."""
     written = host(url)
     return written if written.endswith("]") else written.rsplit(":", 1)[0]  # [::1] has colons of its own
+
+
+def host_and_port(address: str, default_port: int) -> tuple[str, int]:
+    """Returns the two parts of a server's address, `HOST:PORT` or `HOST`.
+
+    Raises:
+        ValueError: It is no address.
+    """
+    parts = urlsplit(f"//{address}")
+    if not parts.hostname:
+        raise ValueError("an address without a host")
+    return parts.hostname, parts.port or default_port
 
 
 def fingerprint(url: str, *, method: str = "GET", body: str = "", scope: str = "", exact: bool = False) -> bytes:

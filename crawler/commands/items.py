@@ -93,7 +93,7 @@ class Command(ActionCommand):
         try:
             with (
                 contextlib.suppress(KeyboardInterrupt),  # how people end a tail
-                contextlib.closing(kafka_consumer(self.values, topic, from_start=True)) as consumer,
+                contextlib.closing(kafka_consumer(self.values, topic)) as consumer,
             ):
                 _begin(consumer, topic, prefix, from_start=opts.from_start)
                 for number, message in enumerate(_messages(consumer, columns), 1):

@@ -205,7 +205,8 @@ class CurlLoop:
                 watchdog.calls += 1
         except pycurl.error:
             watchdog.calls += 1
-            self._fail_all()
+            for curl in list(self._running):  # libcurl won't report their ends any more
+                self._end(curl, MULTI_FAILED)
         _queued, well, ill = self._multi.info_read()
         for curl in well:
             self._end(curl, SUCCESS)
@@ -219,11 +220,6 @@ class CurlLoop:
             self._multi.remove_handle(curl)
         if not ended.done():  # else its waiter was cancelled in this very round of the loop, and will call `stop`
             ended.set_result(how)
-
-    def _fail_all(self) -> None:
-        """Ends all transfers after the multi handle failed: libcurl won't report their ends any more."""
-        for curl in list(self._running):
-            self._end(curl, MULTI_FAILED)
 
     def _rest_if_idle(self) -> None:
         if not self._running:

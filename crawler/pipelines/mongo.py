@@ -33,13 +33,12 @@ if TYPE_CHECKING:
 
 COLLECTION = "items"
 PROOF = "headroom.proof"  # the collection, and the `_id`, of a document that shows whether the database takes writes
-# To find a page, and the latest items: of a plan, of a site, that a combination found, of all.
 MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
+# To find a page, and the latest items: of a plan, of a site, that a combination found, of all.
 INDEXES = ("fingerprint",), ("plans", "time"), ("resource", "time"), ("combinations", "time"), ("time",)
-# MongoDB's limit, less what `plans` may grow by: a thousand names of plans.
 ACCESS_SECONDS = 2.0  # a server that takes longer is taken for one that is away
 AUTHENTICATION_FAILED, UNAUTHORIZED = 18, 13  # MongoDB's error codes
-DOCUMENT_MAX_BYTES = 16 * 1024 * 1024 - 64 * 1024
+DOCUMENT_MAX_BYTES = 16 * 1024 * 1024 - 64 * 1024  # its limit, less what `plans` may grow by: a thousand names of plans
 DEPTH_MAX = 100  # levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
 DUPLICATE_KEY = 11_000  # of an insert: most likely the document is there already
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from crawler import config
 from crawler.base.errors import AccessError, ConfigError, UnavailableError, short
 from crawler.base.redaction import redacted_address
+from crawler.base.urls import host_and_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,16 +67,8 @@ def kafka_producer(settings: Mapping[str, Any]) -> KafkaProducer:
     )
 
 
-def kafka_consumer(
-    settings: Mapping[str, Any], topic: str, group: str | None = None, *, from_start: bool = False
-) -> KafkaConsumer:
-    """Returns a connected consumer, which creates no topic. Blocks for up to 5 s.
-
-    Args:
-        settings: Where KAFKA_BOOTSTRAP_SERVERS stands.
-        topic: The topic to read.
-        group: Consumer group that shares the topic and keeps its place there; None reads all of it, keeping no place.
-        from_start: Where to begin without a kept place: at the oldest message, or at the next to come.
+def kafka_consumer(settings: Mapping[str, Any], topic: str) -> KafkaConsumer:
+    """Returns a connected consumer, which begins at a topic's oldest message, and creates none. Blocks for up to 5 s.
 
     Raises:
         ConfigError: KAFKA_BOOTSTRAP_SERVERS or another KAFKA_ setting can't be used.
@@ -86,9 +79,9 @@ def kafka_consumer(
         "KafkaConsumer",
         settings,
         topic,
-        group_id=group,
-        enable_auto_commit=group is not None,
-        auto_offset_reset="earliest" if from_start else "latest",
+        group_id=None,  # so that it keeps no place in Kafka
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
         allow_auto_create_topics=False,
         metadata_max_age_ms=METADATA_MILLISECONDS,
         metrics_enabled=False,
@@ -170,11 +163,8 @@ def _is_listening(address: str) -> bool:
     Asked before the library is: where nobody listens, each client of it takes seconds to see that and leaves sockets
     and threads behind, and an outage means many tries.
     """
-    host, _, port = (
-        address.rpartition(":") if address[-1:].isdigit() and ":" in address else (address, "", DEFAULT_PORT)
-    )
     try:
-        socket.create_connection((host.strip("[]"), int(port)), SOCKET_CONNECT_SECONDS).close()
+        socket.create_connection(host_and_port(address, DEFAULT_PORT), SOCKET_CONNECT_SECONDS).close()
     except (OSError, ValueError, OverflowError):
         return False
     return True

@@ -24,7 +24,6 @@ import contextlib
 import logging
 import sys
 from typing import TYPE_CHECKING, Any, Self, cast
-from urllib.parse import urlsplit
 
 from redis.asyncio.cluster import ClusterNode as AsyncNode
 from redis.asyncio.cluster import ClusterPipeline as AsyncPipeline
@@ -39,6 +38,7 @@ from redis.retry import Retry
 
 from crawler.base import log_events, tasks
 from crawler.base.errors import ConfigError
+from crawler.base.urls import host_and_port
 from crawler.servers.redis_packing import packing
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def cluster_async(url: str, options: dict[str, Any]) -> AsyncCluster:
         ValueError, TypeError: The URL or an option can't be used.
     """
     url, others = split_addresses(url)
-    nodes = [AsyncNode(host, port) for host, port in map(_address, others)]
+    nodes = [AsyncNode(host, port) for host, port in _addresses(others)]
     options = {"retry": AsyncRetry(NoBackoff(), 0), "reinitialize_steps": 0, **options}
     try:
         client = cast("AsyncCluster", AsyncCluster.from_url(url, startup_nodes=nodes, **options))
@@ -81,9 +81,7 @@ def cluster_async(url: str, options: dict[str, Any]) -> AsyncCluster:
 def cluster_sync(url: str, options: dict[str, Any]) -> SyncCluster:
     """Returns a blocking client; it asks for the map of slots at its first command, and refuses a wrong URL there."""
     url, others = split_addresses(url)
-    return SyncCluster(
-        [_address(other) for other in others], url=url, retry=Retry(NoBackoff(), 0), reinitialize_steps=0, **options
-    )
+    return SyncCluster(_addresses(others), url=url, retry=Retry(NoBackoff(), 0), reinitialize_steps=0, **options)
 
 
 def is_cluster(redis: object) -> bool:
@@ -259,8 +257,5 @@ def _redis_errors() -> Iterator[None]:
         raise RedisConnectionError(str(error)) from error
 
 
-def _address(text: str) -> tuple[str, int]:
-    parts = urlsplit(f"//{text}")
-    if not parts.hostname:
-        raise ValueError("an address without a host")
-    return parts.hostname, parts.port or DEFAULT_PORT
+def _addresses(nodes: list[str]) -> list[tuple[str, int]]:
+    return [host_and_port(node, DEFAULT_PORT) for node in nodes]

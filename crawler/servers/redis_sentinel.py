@@ -15,6 +15,7 @@ from redis.asyncio.sentinel import SentinelConnectionPool as AsyncPool
 from redis.connection import SSLConnection, parse_url
 from redis.sentinel import Sentinel, SentinelConnectionPool
 
+from crawler.base.urls import host_and_port
 from crawler.servers.redis_cluster import split_addresses
 
 if TYPE_CHECKING:
@@ -58,9 +59,7 @@ def _parts(
     if parsed.get("connection_class") is SSLConnection:
         own["ssl"] = True
     addresses = [(parsed.get("host", "127.0.0.1"), int(parsed.get("port", DEFAULT_PORT)))]
-    for other in others:
-        host, _, port = other.rpartition(":") if other[-1:].isdigit() and ":" in other else (other, "", DEFAULT_PORT)
-        addresses.append((host.strip("[]"), int(port)))
+    addresses += [host_and_port(other, DEFAULT_PORT) for other in others]
     secret = ("username", "password", "db")
     return addresses, own, {name: value for name, value in own.items() if name not in secret} | dict(login)
 
