@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import gc
 import logging
 import os
@@ -15,12 +14,13 @@ import warnings
 from pathlib import Path
 
 import pytest
-import redis
 from crawl import Crawl
 from forkserver import ForkServer
 from hostile.hostile_wire_server import Host
 from needs import need, started
 from pymongo import MongoClient
+from redis import Redis as SyncRedis
+from redis.asyncio import Redis as AsyncRedis
 from releases import ROOT, write_entry_points
 
 from crawler.render import chromium
@@ -125,9 +125,16 @@ def chromium_path():
 @pytest.fixture
 def redis_url(redis_server):
     """URL of an empty database of our own server."""
-    with contextlib.closing(redis.Redis(port=redis_server.port)) as client:
+    with SyncRedis(port=redis_server.port) as client:
         client.flushall()
     return redis_server.url
+
+
+@pytest.fixture
+async def redis(redis_url):
+    """A client for the event loop of an empty Redis."""
+    async with AsyncRedis.from_url(redis_url) as client:
+        yield client
 
 
 @pytest.fixture

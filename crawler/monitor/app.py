@@ -71,30 +71,31 @@ def build(monitor: Monitor) -> Starlette:
             Route("/logout", _action(monitor, "viewer", access.sign_out), methods=["POST"]),
             Route("/language", _open(monitor, access.choose_language), methods=["GET"]),
             Route("/events", _page(monitor, "viewer", event_stream.show)),
-            *_pages(monitor, "/", overview.show, "/activity", overview.table),
-            *_pages(monitor, "/nodes", nodes.show, "/nodes", nodes.table),
+            Route("/", _page(monitor, "viewer", overview.show)),
+            *_tables(monitor, "/activity", overview.table),
+            *_pages(monitor, "/nodes", nodes.show, nodes.table),
             Route("/node", _action(monitor, "operator", nodes.act), methods=["POST"]),
-            *_pages(monitor, "/node", nodes.show_one, "/node", nodes.load_table),
-            *_pages(monitor, "/plans", plans.show, "/plans", plans.table),
+            *_pages(monitor, "/node", nodes.show_one, nodes.load_table),
+            *_pages(monitor, "/plans", plans.show, plans.table),
             Route("/plan", _action(monitor, "analyst", plans.act), methods=["POST"]),
-            *_pages(monitor, "/plan", plans.show_one, "/plan", plans.ledger_table),
+            *_pages(monitor, "/plan", plans.show_one, plans.ledger_table),
             *_tables(monitor, "/plan-yield", plans.yield_table),
-            *_pages(monitor, "/items", items.show, "/items", items.table),
+            *_pages(monitor, "/items", items.show, items.table),
             Route("/items-download.jsonl", _page(monitor, "viewer", items.download_lines)),
             Route("/items-download.csv", _page(monitor, "viewer", items.download_csv)),
             Route("/items-download.parquet", _page(monitor, "viewer", items.download_parquet)),
-            *_pages(monitor, "/item", items.show_one, "/item", items.table_of_one),
+            *_pages(monitor, "/item", items.show_one, items.table_of_one),
             Route("/media", _page(monitor, "viewer", stored_images.show)),
-            *_pages(monitor, "/sites", sites.show, "/sites", sites.table),
-            *_pages(monitor, "/site", sites.show_one, "/site", sites.plans_table),
-            *_pages(monitor, "/hosts", hosts.show, "/hosts", hosts.table),
+            *_pages(monitor, "/sites", sites.show, sites.table),
+            *_pages(monitor, "/site", sites.show_one, sites.plans_table),
+            *_pages(monitor, "/hosts", hosts.show, hosts.table),
             Route("/host", _action(monitor, "operator", hosts.act), methods=["POST"]),
-            *_pages(monitor, "/host", hosts.show_one, "/host", hosts.table_of_one),
-            *_pages(monitor, "/failures", failures.show, "/failures", failures.table),
+            *_pages(monitor, "/host", hosts.show_one, hosts.table_of_one),
+            *_pages(monitor, "/failures", failures.show, failures.table),
             *_tables(monitor, "/failure-reasons", failures.reasons_table),
             Route("/failures", _action(monitor, "operator", failures.act), methods=["POST"]),
-            *_pages(monitor, "/seed", seed.show, "/seed", seed.table),
-            *_pages(monitor, "/audit", audit_log.show, "/audit", audit_log.table, role="operator"),
+            *_pages(monitor, "/seed", seed.show, seed.table),
+            *_pages(monitor, "/audit", audit_log.show, audit_log.table, role="operator"),
             Route("/metrics", MetricsEndpoint(partial(_read, monitor), config.METRICS_TOKEN.of(monitor.settings))),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],
@@ -127,11 +128,9 @@ def _end_with_it(died: TaskDied) -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-def _pages(
-    monitor: Monitor, path: str, show: Handler, table_path: str, table: TableReader, *, role: Role = "viewer"
-) -> list[Route]:
+def _pages(monitor: Monitor, path: str, show: Handler, table: TableReader, *, role: Role = "viewer") -> list[Route]:
     """Returns the routes of a page, and of its table as JSON and as CSV."""
-    return [Route(path, _page(monitor, role, show)), *_tables(monitor, table_path, table, role=role)]
+    return [Route(path, _page(monitor, role, show)), *_tables(monitor, path, table, role=role)]
 
 
 def _tables(monitor: Monitor, path: str, table: TableReader, *, role: Role = "viewer") -> list[Route]:

@@ -21,7 +21,7 @@ from crawler.monitor.last_pages import LastPages
 from crawler.monitor.words import LANGUAGES, Messages, preferred, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
 
     from starlette.requests import Request
 
@@ -134,6 +134,11 @@ class WebRequest:
     def parameter(self, name: str, otherwise: str = "") -> str:
         """Returns a value of the address's query."""
         return self.request.query_params.get(name, otherwise)
+
+    def choice(self, name: str, choices: Collection[str]) -> str:
+        """Returns a value of the address's query; the first of the choices where it is none of them."""
+        chosen = self.parameter(name)
+        return chosen if chosen in choices else next(iter(choices))
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
         """Returns a page."""

@@ -6,7 +6,6 @@ import asyncio
 import time
 
 import pytest
-from redis.asyncio import Redis
 from scrapy.http import Response
 from scrapy.settings import Settings
 
@@ -28,13 +27,6 @@ from crawler.sites import Site
 from crawler.worker.life.proxy_refusals import ProxyRefusals
 
 HOST = "a.test"
-
-
-@pytest.fixture
-async def redis(redis_url):
-    client = Redis.from_url(redis_url)
-    yield client
-    await client.aclose()
 
 
 @pytest.fixture

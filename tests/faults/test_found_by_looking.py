@@ -12,7 +12,7 @@ import orjson
 import pytest
 from crawl import Crawl
 from faults.rig import SETTINGS, Origin
-from monitor.conftest import PASSWORD, Browser, Running, settings_at, text_of
+from monitor.conftest import PASSWORD, Running, settings_at, text_of
 from needs import need, started
 from waiting import until
 
@@ -37,10 +37,8 @@ def crawl(fork_server, redis_url, tmp_path):
 def browser(redis_url, tmp_path):
     users = UserFile(str(tmp_path / "users.json"))
     users.put("ann", "viewer", PASSWORD)
-    with contextlib.closing(Running(settings_at(redis_url), users)) as monitor:
-        browser = Browser(monitor.address)
-        browser.sign_in("ann")
-        yield browser
+    with Running(settings_at(redis_url), users) as monitor:
+        yield monitor.browser("ann")
 
 
 def read(browser, path="/"):

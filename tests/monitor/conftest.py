@@ -43,7 +43,7 @@ def _patient_actions(monkeypatch):
 
 
 class Running:
-    """A monitor in a thread."""
+    """A monitor in a thread, until the end of the block."""
 
     def __init__(self, settings, users, listening=HERE):
         self.server = MonitorServer(settings, users, listening)
@@ -52,7 +52,17 @@ class Running:
         self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self.server.serve(),))
         self._thread.start()
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def browser(self, user=None, password=PASSWORD):
+        """Returns a browser, signed in as a user; of nobody without one."""
+        browser = Browser(self.address)
+        if user:
+            assert browser.sign_in(user, password).status == 303
+        return browser
+
+    def __exit__(self, *_):
         asyncio.run_coroutine_threadsafe(self.server.stop(), self._loop).result(10)
         self._thread.join(PATIENCE_SECONDS)
         assert not self._thread.is_alive()
@@ -77,9 +87,8 @@ def settings_at(redis_url, **more):
 @pytest.fixture(scope="module")
 def running(redis_server, users):
     """A monitor of our own Redis, for all tests of a module."""
-    monitor = Running(settings_at(redis_server.url), users)
-    yield monitor
-    monitor.close()
+    with Running(settings_at(redis_server.url), users) as monitor:
+        yield monitor
 
 
 @dataclass
@@ -137,14 +146,7 @@ class Browser:
 @pytest.fixture
 def browser(running, redis_url):
     """Returns a function that gives a browser, signed in as a role; of nobody without one."""
-
-    def opened(role=None):
-        browser = Browser(running.address)
-        if role:
-            assert browser.sign_in(role).status == 303
-        return browser
-
-    return opened
+    return running.browser
 
 
 @pytest.fixture

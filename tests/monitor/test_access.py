@@ -14,19 +14,8 @@ from crawler.base.errors import HeadroomError
 from crawler.monitor.server import Listening
 from crawler.monitor.users import UserFile
 
-PAGES = (
-    "/",
-    "/activity.json",
-    "/activity.csv",
-    "/events",
-    "/nodes",
-    "/nodes.csv",
-    "/node",
-    "/plans",
-    "/plan",
-    "/plan.json",
-)
-OPERATORS_PAGES = ("/audit", "/audit.json", "/audit.csv")
+PAGES = "/ /activity.json /activity.csv /events /nodes /nodes.csv /node /plans /plan /plan.json".split()
+OPERATORS_PAGES = ["/audit", "/audit.json", "/audit.csv"]
 
 
 @pytest.mark.parametrize("path", PAGES + OPERATORS_PAGES)
@@ -78,16 +67,12 @@ def test_a_wrong_password_and_a_wrong_name_look_alike(browser, name, password):
     assert "The name or the password is wrong." in answer.text
 
 
-def test_tries_are_limited(users, redis_url, browser):
-    monitor = Running(settings_at(redis_url), users)
-    try:
-        one = browser()
-        one.address = monitor.address
+def test_tries_are_limited(users, redis_url):
+    with Running(settings_at(redis_url), users) as monitor:
+        one = monitor.browser()
         assert [one.sign_in("viewer", "wrong").status for _ in range(6)] == [403] * 5 + [429]
         assert one.sign_in("viewer").status == 429
         assert one.sign_in("analyst").status == 303  # another's failures are no hindrance
-    finally:
-        monitor.close()
 
 
 def test_a_request_by_a_name_that_was_made_to_lead_here_is_refused(browser):
@@ -166,35 +151,25 @@ def test_metrics_are_for_the_token_alone(browser):
     assert "headroom_pages_total 0" in answer.text
 
 
-def test_who_is_removed_or_changed_is_out_at_once(tmp_path, redis_url, browser):
+def test_who_is_removed_or_changed_is_out_at_once(tmp_path, redis_url):
     users = UserFile(str(tmp_path / "users.json"))
     for name in ("ann", "bob"):
         users.put(name, "operator", PASSWORD)
-    monitor = Running(settings_at(redis_url), users)
-    try:
-        ann, bob = browser(), browser()
-        for one, name in ((ann, "ann"), (bob, "bob")):
-            one.address = monitor.address
-            assert one.sign_in(name).status == 303
+    with Running(settings_at(redis_url), users) as monitor:
+        ann, bob = monitor.browser("ann"), monitor.browser("bob")
         users.put("ann", "viewer", PASSWORD)
         users.remove("bob")
         assert [one.get("/").status for one in (ann, bob)] == [303, 303]
-    finally:
-        monitor.close()
 
 
-def test_behind_a_proxy_cookies_are_for_tls_alone(users, redis_url, browser):
+def test_behind_a_proxy_cookies_are_for_tls_alone(users, redis_url):
     listening = Listening.checked("0.0.0.0:0", tls_cert="", tls_key="", proxy="127.0.0.1")
-    monitor = Running(settings_at(redis_url), users, listening)
-    try:
-        one = browser()
-        one.address = monitor.address
+    with Running(settings_at(redis_url), users, listening) as monitor:
+        one = monitor.browser()
         answer = one.sign_in("viewer")
         assert answer.headers["set-cookie"].startswith("__Host-monitor=")
         assert "secure" in answer.headers["set-cookie"].lower().split("; ")
         assert one.get("/").headers["strict-transport-security"] == "max-age=31536000"
-    finally:
-        monitor.close()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import orjson
 import pyarrow.parquet as pq
 import pytest
-from monitor.conftest import Browser, Running, settings_at, text_of
+from monitor.conftest import Running, settings_at, text_of
 from pymongo import MongoClient
 from telemetry.test_newest_items import NO_BOUND, message
 
@@ -171,10 +171,8 @@ async def test_images_come_from_the_media_store_alone_and_are_images(running, re
     outside = f"aa/{'a' * 64}.png"
     (tmp_path / "aa").mkdir(exist_ok=True)
     (tmp_path / outside).symlink_to("/etc/hostname")
-    monitor = Running(settings_at(redis_url, FILES_STORE=str(tmp_path)), users)
-    try:
-        one = Browser(monitor.address)
-        one.sign_in("viewer")
+    with Running(settings_at(redis_url, FILES_STORE=str(tmp_path)), users) as monitor:
+        one = monitor.browser("viewer")
         await keep(operator, message(1, images=[{"url": "http://a.test/i.png", "path": good}]))
         assert f'<img src="/media?path={good}"' in one.get("/item?id=news-1").text
         image = one.get(f"/media?path={good}")
@@ -183,20 +181,15 @@ async def test_images_come_from_the_media_store_alone_and_are_images(running, re
         assert image.headers["x-content-type-options"] == "nosniff"
         for path in (script, outside, "secret", "../secret", f"bb/{'b' * 64}.png", "", f"{good}%00", f"/{good}"):
             assert one.get(f"/media?path={path}").status == 404, path
-        assert Browser(monitor.address).get(f"/media?path={good}", accept="*/*").status == 401
-    finally:
-        monitor.close()
+        assert monitor.browser().get(f"/media?path={good}", accept="*/*").status == 401
 
 
 @pytest.fixture
 def mongo_monitor(redis_url, users, mongo_server, mongo_database):
     """A monitor of a crawl whose items go to Mongo, with its settings; and a browser that is signed in."""
     settings = settings_at(redis_url, ITEM_SINKS="mongo", MONGO_URL=mongo_server.url, MONGO_DATABASE=mongo_database)
-    monitor = Running(settings, users)
-    one = Browser(monitor.address)
-    one.sign_in("viewer")
-    yield settings, one
-    monitor.close()
+    with Running(settings, users) as monitor:
+        yield settings, monitor.browser("viewer")
 
 
 async def deliver(settings, *messages):
@@ -229,15 +222,11 @@ async def test_with_mongo_all_items_are_found_by_its_indexes(mongo_monitor, mong
 
 async def test_a_mongo_that_is_away_is_said(redis_url, users, operator):
     url = "mongodb://u:hunter22@127.0.0.1:1/?serverSelectionTimeoutMS=200"
-    monitor = Running(settings_at(redis_url, ITEM_SINKS="mongo", MONGO_URL=url), users)
-    try:
-        one = Browser(monitor.address)
-        one.sign_in("viewer")
+    with Running(settings_at(redis_url, ITEM_SINKS="mongo", MONGO_URL=url), users) as monitor:
+        one = monitor.browser("viewer")
         for address in ("/items", "/item?id=x", "/items-download.csv"):
             answer = one.get(address)
             assert answer.status == 503
             assert "Mongo at" in answer.text
             assert "hunter22" not in answer.text
         assert one.get("/").status == 200
-    finally:
-        monitor.close()

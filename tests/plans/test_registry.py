@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 from waiting import PATIENCE_SECONDS
 
@@ -21,12 +20,6 @@ from crawler.plans.registry import SITES_CHANGED, PlanRecord, Registry
 
 KEYS = Keys("t")
 A_RECORD = PlanRecord("flood", {}, [], edition=1, nav_seeds=0)
-
-
-@pytest.fixture
-async def redis(redis_url):
-    async with Redis.from_url(redis_url) as client:
-        yield client
 
 
 @pytest.fixture

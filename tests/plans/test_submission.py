@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from redis.asyncio import Redis
 
 from crawler import plans
 from crawler.base.errors import PlanError
@@ -68,13 +67,6 @@ class Node:
 
     async def sound(self):
         return await recount.recount(self.redis, self.keys, 1) == []
-
-
-@pytest.fixture
-async def redis(redis_url):
-    client = Redis.from_url(redis_url)
-    yield client
-    await client.aclose()
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ async def show_one(web: WebRequest) -> Response:
         drain=_drain(order, figures.overview, node),
         without_browser=_without_browser(figures.overview, node),
         charts=_charts(await _load(web, node), web.words),
-        period=_period(web),
+        period=web.choice("period", LOAD_PERIODS),
         periods=LOAD_PERIODS,
     )
 
@@ -106,15 +106,10 @@ async def _orders(web: WebRequest) -> dict[str, NodeOrder]:
 
 
 async def _load(web: WebRequest, node: str) -> list[tuple[int, NodeSample | None]]:
-    resolution, seconds = PERIODS[_period(web)]
+    resolution, seconds = PERIODS[web.choice("period", LOAD_PERIODS)]
     async with web.monitor.connection.operator() as operator:
         last_s = await operator.registry.now_ms() // 1000
         return await node_history.read(operator.redis, operator.keys, node, resolution, last_s=last_s, seconds=seconds)
-
-
-def _period(web: WebRequest) -> str:
-    asked_for = web.parameter("period")
-    return asked_for if asked_for in LOAD_PERIODS else LOAD_PERIODS[0]
 
 
 def _charts(samples: list[tuple[int, NodeSample | None]], words: Messages) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ REASONS_MAX = 12  # of failures, on the page
 async def show(web: WebRequest) -> Response:
     """Shows the figures; where Redis is away, the last ones, and says so."""
     figures = await web.monitor.gatherer.latest()
-    period = _period(web)
+    period = web.choice("period", PERIODS)
     overview = figures.overview
     return web.html(
         "overview",
@@ -42,16 +42,11 @@ async def show(web: WebRequest) -> Response:
 async def table(web: WebRequest) -> ShownTable:
     """Returns what the crawl did in each step of a period."""
     figures = await web.monitor.gatherer.latest()
-    steps = figures.activity.steps(_period(web))
+    steps = figures.activity.steps(web.choice("period", PERIODS))
     rows = [
         {"begin": formats.at(begin * 1000)} | {name: counts.get(name, 0) for name in TOTALS} for begin, counts in steps
     ]
     return ShownTable("activity", ("begin", *TOTALS), rows)
-
-
-def _period(web: WebRequest) -> str:
-    asked_for = web.parameter("period", "hour")
-    return asked_for if asked_for in PERIODS else "hour"
 
 
 def _charts(figures: LatestFigures, period: str, words: Messages) -> list[dict[str, Any]]:
