@@ -86,7 +86,7 @@ def write(definition: Mapping[str, Any], notes: Notes) -> str:
 def _part(values: Mapping[str, Any], notes: Notes, path: str, indent: str) -> list[str]:
     """Returns the lines of one part: what it says, and then what isn't known of it."""
     lines: list[str] = []
-    nested = [key for key in values if f"{path}{key}" in NESTED]
+    nested = [key for key, value in values.items() if f"{path}{key}" in NESTED and isinstance(value, dict)]
     for key in [key for key in values if key not in nested]:
         lines += _comments(notes.at.get(f"{path}{key}", ()), indent)
         lines += [f"{indent}{key}: {_value(values[key])}"]

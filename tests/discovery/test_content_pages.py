@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 from discovery.made_up import ENGLISH, ORIGIN, page
 
 from crawler.base.models import Fetched
 from crawler.discovery.content.comment_rows import find
-from crawler.discovery.content.content_pages import Sample, keys_of, read_bare
+from crawler.discovery.content.content_pages import keys_of
+from crawler.discovery.content.sample import Sample, read_bare
 from crawler.discovery.inquiry import Inquiry
 from crawler.discovery.pages.page import ParsedPage
 from crawler.discovery.proposal import Notes
 from crawler.extract import content as reading
+from crawler.extract.comments import ReadComment
 from crawler.sites import Site
 
 WORDS = "The pumps near {} worked all night, and number {} was the last of them to be switched off by the fire brigade."
@@ -70,7 +75,7 @@ def samples_of(shape):
 
 def keys(samples):
     notes = Notes()
-    return keys_of(Inquiry(None, "site", "flood", notes), samples), notes
+    return asyncio.run(keys_of(Inquiry(None, "site", "flood", notes), samples)), notes
 
 
 @pytest.mark.parametrize(("shape", "count"), [(below, 3), (inside, 2), (unnamed, 3), (around, 3)])
@@ -96,9 +101,13 @@ def test_what_is_no_list_of_comments_leaves_pages_to_reading_without_selectors(s
     assert any("read without selectors" in remark for remark in notes.at["content"])
 
 
-def test_rules_that_read_otherwise_than_no_selectors_are_only_a_remark():
+def test_comments_of_which_no_selectors_say_otherwise_are_only_a_remark():
     samples = samples_of(below)
-    wrong = [Sample(one.page, one.called, samples[0].read) for one in samples]
+    said = [ReadComment(WORDS.format(one.title, 1), "Carl Ode", "2026-03-11T00:00:00Z") for one in ENGLISH]
+    wrong = [
+        Sample(one.page, one.called, replace(one.read, comments=(other,)))
+        for one, other in zip(samples, said, strict=False)
+    ]
     found, notes = keys(wrong)
     assert found == {}
     assert any(remark.startswith("content: comments: they may be what this finds") for remark in notes.unknown)

@@ -12,7 +12,7 @@ from discovery.made_up import ORIGIN, Visitor
 from crawler import sites
 from crawler.base.errors import ExtractError, HeadroomError
 from crawler.discovery import propose
-from crawler.discovery.content.content_pages import BARE
+from crawler.discovery.content.sample import BARE
 from crawler.discovery.pages.search_word import NONSENSE
 from crawler.extract import content as reading
 from crawler.extract import links
@@ -223,6 +223,6 @@ async def test_a_page_that_is_no_page_is_an_error():
 
 @pytest.mark.parametrize("url", [f"{ORIGIN}/", "https://www.news.example.org:8443/", "https://münchen.example/"])
 def test_a_name_is_one(url):
-    from crawler.discovery.proposing import _name_of
+    from crawler.discovery.site_proposer import _name_of
 
     assert sites.parse(f"name: '{_name_of(url)}'\ncontent: {{title: css:h1}}", "a file")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROWS_MIN = 2  # on one page at least: with a single one, nobody sees what repeats
 ROWS_MAX = 100  # of a page that are looked at
 SELECTORS_MAX = 30  # of rows that are tried
-DISTINCT_SHARE = 0.8  # of the texts of rows: more equal ones are buttons or labels
+DISTINCT_SHARE = 0.5  # of the texts of rows: more equal ones are buttons or labels
 BODY_SHARE = 0.3  # of what a row shows, that its text must be
 _IS_ROW = re.compile(
     r"comment|repl(?:y|ies)|answer|respon[sd]|(?:^|[-_])(?:posts?|messages?|msg)(?:$|[-_])|kommentar|antwort|回复|评论",
@@ -52,11 +52,16 @@ class CommentRows:
 
 
 def find(pages: Sequence[ParsedPage]) -> CommentRows | None:
-    """Returns the rows that may be comments, those with the longest texts; None if there are none."""
+    """Returns the rows that may be comments; None if there are none.
+
+    Those that say whose and when each is go before others, then those with the longest texts.
+    """
     candidates = [rows for css in _row_selectors(pages) if (rows := _rows(css, pages))]
-    return max(
-        candidates, key=lambda rows: sum(width(body.text) for page in rows.pages for _row, body in page), default=None
-    )
+    return max(candidates, key=_worth, default=None)
+
+
+def _worth(rows: CommentRows) -> tuple[int, int]:
+    return len(rows.rules), sum(width(body.text) for page in rows.pages for _row, body in page)
 
 
 def _row_selectors(pages: Sequence[ParsedPage]) -> list[str]:
@@ -75,7 +80,7 @@ def _row_selectors(pages: Sequence[ParsedPage]) -> list[str]:
 
 
 def _rows(css: str, pages: Sequence[ParsedPage]) -> CommentRows | None:
-    """Returns the rows that a selector finds, if each has a text, and most have an author or a time."""
+    """Returns the rows that a selector finds, if each has a text; with its author and time, if most say them."""
     selected = [page.tree.select(css)[:ROWS_MAX] for page in pages]
     rows = [row for page_rows in selected for row in page_rows]
     if max(map(len, selected), default=0) < ROWS_MIN or any(_is_headed_by_link(row) for row in rows):
@@ -84,7 +89,7 @@ def _rows(css: str, pages: Sequence[ParsedPage]) -> CommentRows | None:
     author = named_parts.selector_in(rows, named_parts.authors(rows[0]), named_parts.name_of)
     time = _time(rows, language)
     text = _body(rows, [part.partition("::")[0] for part in (author, time) if part])
-    if not text or not (author or time):
+    if not text:
         return None
     selects = {"each": css, "text": text, "author": author, "published": time}
     rules = {name: f"css:{select}" for name, select in selects.items() if select}

@@ -93,7 +93,7 @@ def to_second_pages(pages: Sequence[ParsedPage]) -> str:
 
 def _goes_on(select: str, pages: Sequence[ParsedPage]) -> bool:
     """Returns whether what a selector finds first on content pages leads nowhere but to their second pages."""
-    addresses = ((_first_url(select, page), page.url) for page in pages)
+    addresses = ((first_url(select, page), page.url) for page in pages)
     return all(there in ("", here) or _is_second(there, here) for there, here in addresses)
 
 
@@ -107,10 +107,10 @@ def _is_second(there: str, here: str) -> bool:
 
 def _leads_on(select: str, page: ParsedPage, following: Anchor) -> bool:
     """Returns whether what a selector finds first on a page leads to the next one."""
-    return _first_url(select, page) == following.url
+    return first_url(select, page) == following.url
 
 
-def _first_url(select: str, page: ParsedPage) -> str:
+def first_url(select: str, page: ParsedPage) -> str:
     """Returns the address to which the first match of a selector leads; empty for none."""
     with contextlib.suppress(ValueError):  # the text of the link is longer than a selector may be
         matches: Any = Selector.parse(select).search(page.tree)

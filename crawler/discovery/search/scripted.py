@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.base.errors import HeadroomError
-from crawler.discovery.content.content_pages import read_bare
+from crawler.discovery.content.sample import read_bare
 from crawler.discovery.inquiry import page_of
 from crawler.discovery.pages.page import ParsedPage, width
-from crawler.discovery.results import empty, paging, past_the_end, result_block
+from crawler.discovery.results import paging, past_the_end, result_block
+from crawler.discovery.results.empty_mark import empty_mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +88,7 @@ async def search(
     inquiry.notes.say("render", f"the results for {word!r} stand on the search page only once its scripts have run")
     _say_what_is_loaded(inquiry, rendered, "the results, search.url")
     template, following = _paged(inquiry, page, template, len(block.urls))
-    if none and not none.tree.select(block.selector.css) and (mark := empty.mark(none, [page])):
+    if none and not none.tree.select(block.selector.css) and (mark := empty_mark(none, [page])):
         following["empty"] = mark
         if template.paging:
             inquiry.notes.say("results.empty", past_the_end.UNSEEN)

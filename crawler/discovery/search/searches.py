@@ -11,7 +11,8 @@ from crawler.base.errors import HeadroomError
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.pages.page import ParsedPage
 from crawler.discovery.pages.search_word import NONSENSE
-from crawler.discovery.results import empty, paging, result_block
+from crawler.discovery.results import paging, result_block
+from crawler.discovery.results.empty_mark import empty_mark
 from crawler.discovery.search import declarations, forms, scripted
 from crawler.discovery.search.search_template import based
 
@@ -152,7 +153,7 @@ async def keys_of(inquiry: Inquiry, answer: Answer) -> dict[str, Any]:
         )
     elif answer.none_status >= FIRST_ERROR:
         results["empty_status"] = [answer.none_status]  # type: ignore[assignment]
-    elif answer.none and (mark := empty.mark(answer.none, [answer.page])):
+    elif answer.none and (mark := empty_mark(answer.none, [answer.page])):
         results["empty"] = mark
     else:
         inquiry.notes.miss("results.empty", "nothing tells a page without results from others")

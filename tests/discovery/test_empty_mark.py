@@ -7,7 +7,7 @@ from discovery.made_up import ORIGIN, page
 
 from crawler.base.models import Fetched
 from crawler.discovery.pages.page import ParsedPage
-from crawler.discovery.results import empty
+from crawler.discovery.results.empty_mark import empty_mark
 from crawler.extract.html_text import HtmlText
 
 
@@ -26,5 +26,5 @@ def test_what_a_reader_sees_of_a_page_is_asked_for_once(monkeypatch, entries):
         parsed(f"<ul>{menu}</ul><p>We found nothing at all.</p>"),
         parsed(f"<ul>{menu}</ul><p>Found it.</p>"),
     )
-    assert empty.mark(nothing, [found]) == "text:We found nothing at all."
+    assert empty_mark(nothing, [found]) == "text:We found nothing at all."
     assert asked.count(found.tree) == asked.count(nothing.tree) == 1

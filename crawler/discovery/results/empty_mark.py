@@ -24,7 +24,7 @@ _SAYS_NONE = re.compile(
 )
 
 
-def mark(empty: ParsedPage, others: Sequence[ParsedPage]) -> str:
+def empty_mark(empty: ParsedPage, others: Sequence[ParsedPage]) -> str:
     """Returns a selector that finds something on a page without results, and nothing on the others; empty for none."""
     named: list[tuple[bool, int, str]] = []
     for at, element in enumerate(empty.tree.select("body, body [class], body [id]")):

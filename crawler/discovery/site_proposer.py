@@ -12,6 +12,7 @@ from crawler.base.errors import ExtractError, HeadroomError
 from crawler.base.item import is_site_name
 from crawler.base.urls import canonical
 from crawler.discovery.content import content_pages
+from crawler.discovery.content.sample import samples_of
 from crawler.discovery.inquiry import FIRST_ERROR, Inquiry, page_of
 from crawler.discovery.kinds import known_kinds
 from crawler.discovery.pages.page import ParsedPage
@@ -99,14 +100,14 @@ async def _by_structure(inquiry: Inquiry, front: ParsedPage, given: str | None) 
         definition |= based(by_scripts.keys, front.url)
     else:
         results = await _in_titles(inquiry, definition, front)
-    samples = await content_pages.samples_of(inquiry, results, front)
+    samples = await samples_of(inquiry, results, front)
     read = [sample.page.fetched for sample in samples]
     if samples and all(sample.read is None or scripted.is_shell(sample.page) for sample in samples):
         if rendered := await scripted.content(inquiry, [sample.page for sample in samples[:RENDERED]]):
             read = rendered
             definition["render"] = definition.get("render", {}) | {"content": scripted.ALWAYS}
     else:
-        definition |= content_pages.keys_of(inquiry, samples)
+        definition |= await content_pages.keys_of(inquiry, samples)
     return _proposed(inquiry, definition, listed, read)
 
 
