@@ -187,22 +187,13 @@ async def test_a_seed_s_request_is_made_as_the_seed_says(build):
     assert state_of(request).visit.seed.url == request.url
 
 
-async def test_a_host_s_backoff_releases_the_visits_not_started(build):
-    scheduler = await build()
-    await offer(scheduler, content(1), content(2))
-    [started] = await requests(scheduler, 1)
-    scheduler.worker.events.publish(HostBackoff("a.test", 30.0))
-    end(started)
-
-    await until_totals(scheduler, finished=1, ready=1, executing=0)
-
-
-async def test_a_changed_site_releases_the_visits_not_started(build):
+@pytest.mark.parametrize("event", [HostBackoff("a.test", 30.0), SitesChanged()], ids=["backoff", "sites"])
+async def test_what_is_heard_of_a_host_or_of_sites_releases_the_visits_not_started(build, event):
     scheduler = await build()
     await offer(scheduler, content(1), content(2))
     [started] = await requests(scheduler, 1)
     scheduler.worker.life.stopping.set()  # so that it doesn't claim them again
-    scheduler.worker.events.publish(SitesChanged())
+    scheduler.worker.events.publish(event)
     end(started)
     await until_totals(scheduler, finished=1, ready=1, executing=0)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 
+from frontier.driver import content
+
 from crawler.frontier import finished, scripts
 
 RECORDS = 24  # in a bucket, on average
@@ -91,3 +93,13 @@ async def test_a_fingerprint_is_no_part_of_two_others(frontier):
     await frontier.redis.hset(frontier.key("finish"), 0, packed)
     assert await offer(frontier, [one]) == b"1"
     assert finished.finished_for(packed, one) == []
+
+
+async def test_they_leave_only_their_fingerprint(frontier):
+    await frontier.offer(content(1), content(2))
+    assert await frontier.finish("A", (await frontier.claim()).seeds) == (2, 0)
+    account = await frontier.account()
+    assert (account.finished, account.executing, account.ready, account.difference) == (2, 0, 0, 0)
+    assert await frontier.problems() == []
+    for name in ("seed", "claims", "execute", "held:A", "tries", "reasons", "crashes"):
+        assert not await frontier.redis.exists(frontier.key(name))

@@ -56,37 +56,32 @@ async def test_partitions_are_added_up(redis):
     assert await driver.problems() == []
 
 
-async def test_a_lost_seed_is_a_problem(busy, redis):
+@pytest.mark.parametrize(
+    ("command", "problems"),
+    [
+        ("ZREM ready:a.test SEED", ["content: 6 seeds wait, ready holds 4, parked 1"]),
+        ("DEL hosts", ["content: 1 hosts have ready seeds but no place in hosts, such as a.test"]),
+        ("DEL held:A", ["content: 1 in execute, 1 claims, 0 held"]),
+        ("HINCRBY LEDGER content:finished 1", ["p s content: difference -1"]),
+        ("HINCRBY counts finished 1", ["content: ledger finished 3, counted 2"]),
+        ("SREM LEDGERS PLACE", ["p t nav: {'ready': 1} seeds without a ledger"]),
+    ],
+)
+async def test_each_problem_is_named(busy, redis, command, problems):
+    part = busy.keys.partition(0)
+    (seed,) = await redis.zrange(busy.key("ready:a.test"), 0, 0)
+    named = {"SEED": seed, "LEDGER": part.ledger("p", "s"), "LEDGERS": part.ledgers, "PLACE": "p t"}
+    word, key, *rest = command.split(" ")
+    await redis.execute_command(word, named.get(key) or busy.key(key), *(named.get(value, value) for value in rest))
+    assert [problem for problem in await busy.problems() if problem in problems] == problems
+
+
+async def test_a_lost_seed_is_a_problem_of_its_plan_and_of_its_frontier(busy, redis):
     (fingerprint,) = await redis.zrange(busy.key("ready:a.test"), 0, 0)
     await redis.hdel(busy.key("seed"), fingerprint)
     problems = await busy.problems()
     assert "p s content: ledger ready 5, counted 4" in problems
     assert any(problem.startswith("content: 5 seeds wait, ready holds 5") for problem in problems)
-
-
-async def test_a_seed_in_no_set_is_a_problem(busy, redis):
-    (fingerprint,) = await redis.zrange(busy.key("ready:a.test"), 0, 0)
-    await redis.zrem(busy.key("ready:a.test"), fingerprint)
-    assert await busy.problems() == ["content: 6 seeds wait, ready holds 4, parked 1"]
-
-
-async def test_a_host_that_no_claim_would_find_is_a_problem(frontier, redis):
-    await frontier.offer(content(1))
-    await redis.delete(frontier.key("hosts"))
-    assert await frontier.problems() == [
-        "content: 1 hosts have ready seeds but no place in hosts, such as a.test",
-    ]
-
-
-async def test_a_claim_without_its_seed_is_a_problem(busy, redis):
-    await redis.delete(busy.key("held:A"))
-    assert await busy.problems() == ["content: 1 in execute, 1 claims, 0 held"]
-
-
-async def test_a_miscount_is_a_problem(busy, redis):
-    await redis.hincrby(busy.keys.partition(0).ledger("p", "s"), "content:finished", 1)
-    await redis.hincrby(busy.key("counts"), "finished", 1)
-    assert sorted(await busy.problems()) == ["content: ledger finished 3, counted 2", "p s content: difference -1"]
 
 
 @pytest.mark.parametrize(
@@ -126,11 +121,6 @@ async def test_seeds_are_counted_in_batches(frontier, redis, monkeypatch):
     monkeypatch.setattr(recount, "SCAN_COUNT", 7)
     await frontier.offer(*(content(number, f"h{number}.test") for number in range(100)))
     assert await frontier.problems() == []
-
-
-async def test_seeds_without_a_ledger_are_a_problem(busy, redis):
-    await redis.srem(busy.keys.partition(0).ledgers, "p t")
-    assert await busy.problems() == ["p t nav: {'ready': 1} seeds without a ledger"]
 
 
 async def test_what_else_is_in_redis_is_nobody_s_seed(frontier, redis):

@@ -8,13 +8,6 @@ from frontier.driver import content
 from waiting import PATIENCE_SECONDS
 
 
-async def test_a_large_offer_goes_out_in_pieces(frontier):
-    seeds = [content(number, f"h{number % 7}.test") for number in range(1_201)]
-    assert all(await frontier.offer(*seeds))
-    assert not any(await frontier.offer(*seeds))
-    assert await frontier.problems() == []
-
-
 async def test_an_offer_wakes_its_frontier_once(frontier):
     async with frontier.redis.pubsub() as channel:
         await channel.subscribe(frontier.keys.wake("content"))

@@ -1,6 +1,6 @@
 import pytest
 
-from crawler.plans.match import MAX_NESTING, Group, MatchError, join, names_in, parse
+from crawler.plans.match import MAX_NESTING, Group, MatchError, join, parse
 
 CLASSES = ("a", "b", "c", "or_else")
 
@@ -63,7 +63,3 @@ def test_nesting_has_an_end():
 def test_a_class_alone_needs_no_group():
     assert join("and", ["a"]) == "a"
     assert join("and", ["a", "b"]) == Group("and", ("a", "b"))
-
-
-def test_names_come_from_left_to_right():
-    assert list(names_in(parse("c and (a or b) and a", CLASSES))) == ["c", "a", "b", "a"]

@@ -22,27 +22,6 @@ async def test_a_page_without_items_finishes_when_its_callback_ends(recorded):
     assert len(recorded.fetched) == 1
 
 
-async def test_a_visit_ends_after_its_last_item(recorded):
-    recorded.visit.begin_part(fetches=False)
-    recorded.visit.begin_part(fetches=False)
-    recorded.end_callback()
-    assert len(recorded.fetched) == 1  # the lane goes on: sinks need no turn
-    recorded.visit.end_part()
-    assert recorded.settlements == []
-    recorded.visit.end_part()
-    assert recorded.outcomes == [("finish", "")]
-
-
-async def test_the_lane_waits_for_the_media_of_its_host(recorded):
-    recorded.visit.begin_part(fetches=True)
-    recorded.end_callback()
-    assert len(recorded.fetched) == 0
-    recorded.visit.end_fetch()
-    assert (len(recorded.fetched), recorded.settlements) == (1, [])
-    recorded.visit.end_part()
-    assert len(recorded.settlements) == 1
-
-
 async def test_an_item_dropped_before_its_media_doesn_t_keep_the_lane(recorded):
     recorded.visit.begin_part(fetches=True)
     recorded.end_callback()
