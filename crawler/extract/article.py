@@ -16,6 +16,7 @@ from crawler.base.errors import ExtractError
 from crawler.extract.author import read_author, without_label
 from crawler.extract.blocks import blocks_of
 from crawler.extract.comments import MAX_COMMENTS, ReadComment
+from crawler.extract.dates import Guess
 from crawler.extract.declared import folded
 from crawler.extract.document import absolute
 from crawler.extract.evidence import LINKED_SHARE, LONG_WORDS, BlockEvidence, words_of
@@ -27,7 +28,14 @@ from crawler.extract.main_text import likely_places, text_of, tidied
 from crawler.extract.markdown import as_markdown, markdown_of
 from crawler.extract.posts import own_places, posts_of
 from crawler.extract.properties import of_author, of_date, properties_of
-from crawler.extract.published import WrittenTimes, date_in_line, last_change, lone_date, read_published
+from crawler.extract.published import (
+    WrittenTimes,
+    date_in_line,
+    dates_elsewhere,
+    language_of_dates,
+    last_change,
+    read_published,
+)
 from crawler.extract.weights import signs_of_type, weights
 
 if TYPE_CHECKING:
@@ -42,6 +50,7 @@ OWN_SHARE = 0.5  # of the words of a box with an image, that are the page's text
 DECLARED_TIMES = 2  # as many words as were found, that a page declares of its text, if most of that isn't on it
 MAX_LINES_BEFORE, MAX_LINES_BEHIND = 8, 14  # the heading, that may say who wrote a page and when
 MAX_LINES_BELOW = 8  # the text, likewise
+MAX_TOUCHING = 2  # lines from the heading to one that is its own, whatever box it stands in
 MAX_WORDS_BEHIND = 60  # likewise
 MAX_BYLINE_CHARACTERS = 200
 _COUNTER_PIXELS = frozenset({"0", "1"})  # wide or high, as what only counts visits is
@@ -73,7 +82,8 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     title = read_title(evidence, declared, whole, url)
     page_type = weights().types[shares.index(max(shares))]
     scores = weights().scores(evidence, shares)
-    posts = posts_of(evidence, scores, site, _language(document))
+    language = language_of_dates(declared, _language(document), url)
+    posts = posts_of(evidence, scores, site, language)
     if page_type in _LISTS:
         posts = [post for post in posts if post.is_comment]
     likely = likely_places(evidence, scores)
@@ -83,8 +93,12 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     properties, change = properties_of(lines), last_change(evidence, places)
     refused = (title.words, *site_names_of(declared, url))
     author, author_sure = read_author(declared, lines, refused, of_author(properties), change)
-    times = WrittenTimes(lines, [*of_date(properties)], change, lone_date(evidence))
-    published, published_sure = read_published(declared, times, site, _language(document), url)
+    first_post = posts[0].published if posts and page_type == "forum" else None
+    if isinstance(first_post, Guess):
+        first_post = None
+    elsewhere = dates_elsewhere(evidence, title.place, [post.box for post in posts])
+    times = WrittenTimes(first_post, lines, [*of_date(properties)], change, elsewhere)
+    published, published_sure = read_published(declared, times, site, language, url)
     own_blocks = [page.blocks[place] for place in _without_byline(evidence, places, author or "")]
     content, own_markdown = text_of(own_blocks), markdown_of(own_blocks, html.base) if markdown else ""
     declared_text = _declared_text(declared)
@@ -153,23 +167,25 @@ def _lines_around(page: PageBlocks, evidence: BlockEvidence, heading: int, place
     The last ones are those below its text, where many pages say so instead.
     """
     start = heading + 1 if heading >= 0 else places[0] if places else 0
-    behind = range(start, min(len(page.blocks), start + MAX_LINES_BEHIND))
     last_before = heading - 1 if heading >= 0 else start - 1
-    before = range(last_before, max(-1, last_before - MAX_LINES_BEFORE), -1)
-    lines: list[TextBlock] = []
+    around: list[int] = []
     words = 0
-    for place in behind:
-        lines.append(page.blocks[place])
+    for place in range(start, min(len(page.blocks), start + MAX_LINES_BEHIND)):
+        around.append(place)
         words += evidence.counts[place] if evidence.share_linked(place) < LINKED_SHARE else 0
         if words > MAX_WORDS_BEHIND:
             break
     last = next((place for place in reversed(places) if evidence.counts[place] >= LONG_WORDS), len(page.blocks))
     below = takewhile(
         lambda place: evidence.counts[place] < LONG_WORDS and not _OWN.isdisjoint(page.blocks[place].box.lineage.path),
-        range(max(last, start + len(lines) - 1) + 1, min(len(page.blocks), last + 1 + MAX_LINES_BELOW)),
+        range(max(last, start + len(around) - 1) + 1, min(len(page.blocks), last + 1 + MAX_LINES_BELOW)),
     )
-    lines += [page.blocks[place] for place in (*before, *below)]
-    return [block for block in lines if not evidence.is_beside(block.box)]
+    around += (*range(last_before, max(-1, last_before - MAX_LINES_BEFORE), -1), *below)
+    return [
+        page.blocks[place]
+        for place in around
+        if heading - MAX_TOUCHING <= place <= heading + MAX_TOUCHING or not evidence.is_beside(page.blocks[place].box)
+    ]
 
 
 def _images(page: PageBlocks, evidence: BlockEvidence, places: list[int]) -> list[str]:

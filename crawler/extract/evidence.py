@@ -33,6 +33,7 @@ _BESIDE = frozenset(
     """<aside> <nav> <footer> aside nav navbar navigation menu sidebar footer related recommended breadcrumb breadcrumbs
     cookie cookies consent modal popup newsletter widget comment comments""".split()
 )
+_WIDGET = frozenset({"widget"})
 _BESIDE_TAGS = frozenset({"<aside>", "<footer>", "footer"})  # which may as well say within an article whose it is
 _TAGS = {
     tag: place
@@ -107,7 +108,7 @@ class BlockEvidence:
             element = around.element
             named = f"{around.classes} {element.attr('itemprop') or ''}"
             own = names_in(around.tag, named, element.attr("id") or "", element.attr("role") or "")
-            beside = own & names
+            beside = own & names if "elementor" not in own else own & names - _WIDGET  # all its parts are widgets
             if beside and not ("<article>" in around.lineage.path and beside <= _BESIDE_TAGS):
                 return True
             around = around.parent

@@ -1,41 +1,64 @@
-"""When a page was published: what it declares, then what stands by its title, then its address.
+"""When a page was published: what it declares, then what stands by its title, then its address, then dates elsewhere.
 
-A time elsewhere, as that of another story, of an answer or of today, is none of the page's. Where nothing says when it
-was published, the time of its last change counts, as a guess: wikis say no other, and an item has no field for it.
+The time of another story, of an answer or of today is none of the page's. Where nothing says when it was published, the
+time of its last change counts, as a guess: wikis say no other, and an item has no field for it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
-from urllib.parse import unquote
+from itertools import islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.dates.labels import LABELS, says_only
-from crawler.extract.dates.vocabulary import CHANGED
 from crawler.extract.declared import first_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from turbohtml import Element
 
     from crawler.base.item import Sureness
-    from crawler.extract.blocks import TextBlock
+    from crawler.extract.blocks import Box, TextBlock
     from crawler.extract.declared import Declared
     from crawler.extract.evidence import BlockEvidence
     from crawler.sites import Site
 
 MAX_CHARACTERS = 100  # of a place for a date
 MAX_ADDRESS_CHARACTERS = 500  # of a link, that may name an instant
-MAX_LONE_CHARACTERS = 40  # of a block that is a date and nothing else
-MAX_CHANGE_CHARACTERS = 200  # of a line on the last change
+MAX_LINE_CHARACTERS = 200  # of a line that has a date
+MAX_LABEL_CHARACTERS = 40  # before a date, that say what was done then
+MAX_WORDS_BEFORE, MAX_WORDS_BEHIND = 4, 8  # a date, in a line that is no sentence
+MAX_DATES_OF_LINE = 3
 MAX_DATES = 30  # places that are looked at, since to read a date in words takes 0.1 ms
 AHEAD = timedelta(days=1)  # a page of a place where it is tomorrow; a later date isn't that of a publication
 
 _PUBLISHED = ("datePublished", "dateCreated", "uploadDate")
+MAX_PRIMARY_CHARACTERS = 3  # of a tag of a language without a region
+_REGIONS = {"uk": "gb", "us": "us", "gov": "us", "mil": "us", "edu": "us"} | {
+    domain: domain for domain in ("au", "ie", "in", "my", "nz", "ph", "sg")
+}
+_LANGUAGES = {
+    "at": "de",
+    "ch": "de",
+    "br": "pt",
+    "mx": "es",
+    "ar": "es",
+    "cn": "zh",
+    "tw": "zh",
+    "jp": "ja",
+    "kr": "ko",
+} | {
+    domain: domain
+    for domain in ("bg", "de", "es", "fi", "fr", "it", "lv", "nl", "no", "pl", "pt", "ro", "ru", "sk", "tr")
+}
+_VAGUE_UNITS = frozenset({"month", "year"})  # that have passed, by which no day can be told
 _TIME_PROPERTIES = frozenset({*_PUBLISHED, "dateModified"})
 _METAS = tuple(
     """article:published_time og:article:published_time article:published datepublished date dc.date dc.date.issued
@@ -43,32 +66,56 @@ _METAS = tuple(
     sailthru.date citation_publication_date citation_date weibo:article:create_at published_time""".split()
 )
 _is_later = re.compile(
-    r"modif|updat|lastmod|last.?edit|edited|changed|reviewed|aktualisiert|ge\u00e4ndert", re.IGNORECASE
+    r"modif|updat|lastmod|last.?(?:edit|chang)|edited|changed|reviewed|revised|aktualisiert|ge\u00e4ndert|\u00e4nderung|bearbeitet"
+    r"|mise?.\u00e0.jour|actualiza|aggiorna|bijgewerkt|gewijzigd|aktualizac|zaktualizowano|\u043e\u0431\u043d\u043e\u0432\u043b|\u0438\u0437\u043c\u0435\u043d\u0435\u043d|\u66f4\u65b0|\u4fee\u6539|\u7de8\u8f2f|\u7de8\u96c6",
+    re.IGNORECASE,
 ).search
 # An offset, or Z, stands behind a time of day: in 03-11-2026 there is none, nor in MARZ.
 _has_zone = re.compile(
     r"(?:\d[:h]\d\d(?:[:.,]\d+)*|T\d{2,6})\s?(?:[ap]\.?m\.?\s?)?\(?(?:Z|[+-]\d\d:?\d\d)\b|(?:GMT|UTC)\b|^\d{10,13}$",
     re.IGNORECASE,
 ).search
-date_in_line = re.compile(
-    r"""(?:\d{4}[-/.\u5e74]\s?\d{1,2}[-/.\u6708]\s?\d{1,2}\u65e5?|\d{1,2}[./]\d{1,2}[./]\d{4}
-    |\d{1,2}(?:st|nd|rd|th|\.)?\s(?:de\s)?[^\W\d_]{3,10}\.?,?\s(?:de\s)?\d{4}|[^\W\d_]{3,10}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s\d{4})
-    (?:(?:,?\s(?:at\s|um\s|\u00e0\s)?|T)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s?[ap]\.?m\b\.?)?(?:\s?(?:UTC|GMT|Z|[+-]\d\d:?\d\d))?)?""",
+_has_figures = re.compile(r"\d\d").search
+_date_in_text = re.compile(
+    r"""(?<!\d)(?:
+    \d{4}\s?[-/.\u5e74\ub144]\s?\d{1,2}\s?[-/.\u6708\uc6d4]\s?\d{1,2}(?:\s?[\u65e5\uc77c])?
+    |\d{1,2}(?:\.\s?|[/-])\d{1,2}(?:\.\s?|[/-])(?:\d{4}|\d\d(?![\d:.]))
+    |\d{1,2}(?:st|nd|rd|th|er|\.|\u00ba)?(?:\s|-|(?<=\.))(?:de\s|of\s)?[^\W\d_]{3,12}\.?,?[\s-](?:de\s|del\s)?(?:\d{4}|'\d\d)
+    |[^\W\d_]{3,12}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s\d{4})
+    (?:(?:,?\s(?:at\s|um\s|\u00e0\s|-\s|\|\s)?|T)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s?[ap]\.?m\b\.?)?(?:\s?(?:UTC|GMT|Z|[+-]\d\d:?\d\d))?)?""",
     re.IGNORECASE | re.VERBOSE,
-).search
+)
+date_in_line = _date_in_text.search
 _instant_in = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)").search
 # A line on the change of a whole page; one of a part, or of what the text tells, doesn't begin so.
 _says_change = re.compile(
-    r"(?:^|[|\u00b7\u2022])\W*(?:(?:this|the|page|article|document|was|diese|seite|wurde)\s+){0,4}(?:last|latest|most\srecent|zuletzt)"
-    r"[\s-]+(?:am\s)?(?:modif|updat|edit|chang|revis|bearbeitet|ge\u00e4ndert|aktualisiert|\d)",
+    r"""(?:^|[|\u00b7\u2022])\W*(?:
+    (?:(?:this|the|page|article|document|was|diese|seite|wurde)\s+){0,4}(?:last|latest|most\srecent|zuletzt)
+    [\s-]+(?:am\s)?(?:modif|updat|edit|chang|revis|bearbeitet|ge\u00e4ndert|aktualisiert|\d)
+    |stand\s*:|letzte\s(?:\u00e4nderung|aktualisierung)|(?:zuletzt\s)?(?:aktualisiert|ge\u00e4ndert)\sam|derni\u00e8re\s(?:mise\s\u00e0\sjour|modif)
+    |\u00faltima\s(?:actualiza|modifica)|ultim[oa]\s(?:aggiorn|modif)|laatst\s(?:bijgewerkt|gewijzigd)|ostatnia\s(?:aktualiz|modyf)
+    |\u043f\u043e\u0441\u043b\u0435\u0434\u043d\u0435\u0435\s\u043e\u0431\u043d\u043e\u0432\u043b
+    |\u6700[\u7d42\u540e\u5f8c]\u66f4\u65b0)""",
+    re.IGNORECASE | re.VERBOSE,
+).search
+# Before a date that says since when somebody takes part, or what will be.
+_is_of_other = re.compile(
+    r"(?:registered|joined|founded|born|copyright|\u00a9|(?:member|customer) since|registriert|mitglied seit)\W*$",
     re.IGNORECASE,
 ).search
-# Before a date that says since when somebody takes part.
-_is_of_member = re.compile(
-    r"(?:registered|joined|founded|member since|registriert|mitglied seit)\W*$", re.IGNORECASE
+_named_for_time = re.compile(
+    r"date(?!d?-?(?:pick|rang))|time(?!line)|publish|posted|created|datum|fecha|byline|(?:post|entry|article)-?(?:meta|info)",
+    re.IGNORECASE,
 ).search
-_named_for_time = re.compile(r"date|time|publish|posted|created", re.IGNORECASE).search
-_in_address = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/_-]|$)").search
+_is_dotted = re.compile(r"\d{1,2}\.\s?\d{1,2}\.\s?\d{4}(?:\D|$)").match
+_in_address = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})(?:[/-](\d{1,2}))?(?=[/_-]|$)").search
+
+
+class WrittenDate(NamedTuple):
+    """A date in the text of a page, and whether it is that of a change."""
+
+    words: str
+    is_later: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +123,18 @@ class WrittenTimes:
     """Where the text of a page may say when it was published.
 
     Attributes:
+        first_post: When the first post of a thread was written; None on other pages.
         lines: The blocks around its title, the nearest first.
         listed: What its lists of properties say of it.
         change: Its line on its last change; empty for none.
-        lone: The only date that has a block for itself; empty for none.
+        elsewhere: The dates in lines of their own that stand elsewhere, the likeliest first.
     """
 
+    first_post: str | None
     lines: Sequence[TextBlock]
     listed: Sequence[str]
     change: str
-    lone: str
+    elsewhere: Sequence[WrittenDate]
 
 
 def read_published(
@@ -101,22 +150,97 @@ def read_published(
         url: Its address.
     """
     latest, in_words = datetime.now(UTC) + AHEAD, [*_in_words(written.lines)]
-    changes = {first_text(declared.article.get("dateModified")), *(words for words, is_later in in_words if is_later)}
 
     def read(words: str) -> str | None:
-        instant = to_utc(words, site.zone, language=language) if 0 < len(words) <= MAX_CHARACTERS else None
-        return instant if instant is not None and datetime.fromisoformat(instant) <= latest else None
+        if not 0 < len(words) <= MAX_CHARACTERS:
+            return None
+        instant = to_utc(words, site.zone, language=language)
+        if instant is None and _is_dotted(words):  # as nobody writes who has the month first
+            instant = to_utc(words, site.zone, language="de")
+        is_vague = isinstance(instant, Guess) and instant.unit in _VAGUE_UNITS
+        return instant if instant and not is_vague and datetime.fromisoformat(instant) <= latest else None
 
-    for words, sure in _candidates(declared, written, url):
-        instant = read(words)
-        if instant is None:
-            continue
-        if words in changes and sure == "exact":  # it may be no more than that: what people see tells
-            seen = next(filter(None, (read(seen) for seen, is_later in in_words if not is_later)), instant)
-            if seen[:10] < instant[:10]:
-                return seen, "guess"
-        return instant, _sureness(words, instant, sure, knows_zone=site.timezone != "UTC")
-    return None, "guess"
+    def sureness(words: str, instant: str, sure: Sureness) -> Sureness:
+        return _sureness(words, instant, sure, knows_zone=site.timezone != "UTC")
+
+    changes = {first_text(declared.article.get("dateModified")), *(date.words for date in in_words if date.is_later)}
+    for words in _declared(declared):
+        if instant := read(words):
+            if words in changes:  # it may be no more than that: what people see tells
+                seen = next(filter(None, (read(date.words) for date in in_words if not date.is_later)), instant)
+                if seen[:10] < instant[:10]:
+                    return seen, "guess"
+            return instant, sureness(words, instant, "exact")
+    first = written.first_post
+    in_text: Iterator[tuple[str, Sureness]] = (
+        # By the title of a thread may stand when it was answered last.
+        (first, "guess") if first and first < instant else (instant, sureness(words, instant, sure))
+        for words, sure in _candidates(declared, written, in_words)
+        if (instant := read(words))
+    )
+    return _by_address(in_text, url, read)
+
+
+def _by_address(
+    in_text: Iterable[tuple[str, Sureness]], url: str, read: Callable[[str], str | None]
+) -> tuple[str | None, Sureness]:
+    """Returns the first of some instants that is of the month in a page's address, if that names one.
+
+    If there is none, it is the day in the address, then the first that isn't told by how long ago it was, which is
+    wrong on a page that was kept.
+    """
+    address = _in_address(urlsplit(url).path)
+    month = f"{address[1]}-{address[2]:>02}" if address else ""
+    others: list[tuple[str, Sureness]] = []
+    for instant, sure in in_text:
+        if instant.startswith(month) and not isinstance(instant, Guess):
+            return instant, sure
+        others.append((instant, sure))
+    if address and address[3] and (instant_of_address := read(f"{month}-{address[3]:>02}")):
+        return instant_of_address, "guess"
+    return min(others, key=lambda other: isinstance(other[0], Guess), default=(None, "guess"))
+
+
+def language_of_dates(declared: Declared, language: str, url: str) -> str:
+    """Returns the language of a page with the region that tells whether its dates have the month first, if one does.
+
+    Args:
+        declared: What it declares.
+        language: BCP 47 tag of the page; empty if it names none.
+        url: Its address, whose domain may be a country's.
+    """
+    named = declared.metas.get("og:locale", "").replace("_", "-")
+    language = language or declared.metas.get("content-language", "") or named
+    if len(language) > MAX_PRIMARY_CHARACTERS:
+        return language
+    domain = (urlsplit(url).hostname or "").rpartition(".")[2]
+    if not language:
+        return _LANGUAGES.get(domain, "")
+    if language.lower() != "en":
+        return language
+    return (
+        named if named.lower().startswith("en-") and named != "en-US" else f"en-{_REGIONS.get(domain, '')}".rstrip("-")
+    )
+
+
+def _declared(declared: Declared) -> Iterator[str]:
+    yield from (first_text(entity.get(name)) for entity in (declared.article, declared.web_page) for name in _PUBLISHED)
+    yield from (declared.metas.get(name, "") for name in _METAS)
+
+
+def _candidates(
+    declared: Declared, written: WrittenTimes, in_words: Sequence[WrittenDate]
+) -> Iterator[tuple[str, Sureness]]:
+    """Yields what isn't declared, the likeliest first: publications, then changes."""
+    marked = [*_marked(written.lines)][:MAX_DATES]
+    yield from ((date.words, "exact") for date in marked if not date.is_later)
+    yield from ((words, "exact") for words in written.listed)
+    yield from ((date.words, "guess") for date in (*in_words, *written.elsewhere) if not date.is_later)
+    yield written.first_post or "", "guess"
+    yield from ((first_text(entity.get("dateModified")), "guess") for entity in (declared.article, declared.web_page))
+    yield from ((date.words, "guess") for date in (*marked, *in_words) if date.is_later)
+    yield from ((date[0], "guess") for date in [date_in_line(written.change)] if date)
+    yield from ((date.words, "guess") for date in written.elsewhere if date.is_later)
 
 
 def last_change(evidence: BlockEvidence, places: Sequence[int]) -> str:
@@ -125,7 +249,7 @@ def last_change(evidence: BlockEvidence, places: Sequence[int]) -> str:
     lines = {
         line
         for place, (block, line) in enumerate(zip(evidence.page.blocks, evidence.texts, strict=True))
-        if len(line) <= MAX_CHANGE_CHARACTERS
+        if len(line) <= MAX_LINE_CHARACTERS
         and _says_change(line)
         and date_in_line(line)
         and (place not in own or evidence.is_beside(block.box))
@@ -133,53 +257,104 @@ def last_change(evidence: BlockEvidence, places: Sequence[int]) -> str:
     return lines.pop() if len(lines) == 1 else ""
 
 
-def lone_date(evidence: BlockEvidence) -> str:
-    """Returns the only date that has a block for itself, maybe with `Published`; empty for none, or several."""
-    dates = set()
-    for line in evidence.texts:
-        if len(line) <= MAX_LONE_CHARACTERS and (date := date_in_line(line)):
-            rest = line.replace(date[0], "")
-            if not any(map(str.isdigit, rest)) and says_only(rest, LABELS - CHANGED, ""):
-                dates.add(date[0])
-    return dates.pop() if len(dates) == 1 else ""
+def dates_elsewhere(evidence: BlockEvidence, heading: int, posts: Iterable[Box]) -> list[WrittenDate]:
+    """Returns the dates of lines that have next to nothing else or are named for one, those nearest to the title first.
+
+    Dates of posts are left out, and those in boxes that are alike, as of other stories. Beside the page's own parts, a
+    date counts only where there is no other.
+
+    Args:
+        evidence: That on the blocks of the page.
+        heading: The place of its title; -1 for none.
+        posts: The boxes of its comments and answers.
+    """
+    of_posts = {place for box in posts for place in range(box.first, box.end)}
+    dated: list[tuple[int, WrittenDate, tuple[object, ...]]] = []
+    beside: dict[str, WrittenDate] = {}
+    by_kind: dict[tuple[object, ...], set[str]] = defaultdict(set)
+    for place, (block, line) in enumerate(zip(evidence.page.blocks, evidence.texts, strict=True)):
+        if len(line) > MAX_CHARACTERS or place in of_posts or not _has_figures(line):
+            continue
+        for date in _dates_in(block):
+            is_alone = _is_alone(date.words, line)
+            if not is_alone and not _is_named(block):
+                continue
+            if evidence.is_beside(block.box):
+                beside |= {date.words: date} if is_alone else {}
+                continue
+            box = block.box
+            kind = box.tag, box.classes, box.parent and box.parent.classes, date.is_later
+            by_kind[kind].add(date.words)
+            dated.append((place, date, kind))
+        if len(dated) + len(beside) >= MAX_DATES:
+            break
+    own = [(abs(place - heading), date) for place, date, kind in dated if len(by_kind[kind]) == 1]
+    if not own and len(beside) == 1:
+        return [*beside.values()]
+    return [date for _, date in sorted(own, key=itemgetter(0))]
 
 
-def _candidates(declared: Declared, written: WrittenTimes, url: str) -> Iterator[tuple[str, Sureness]]:
-    own = declared.article, declared.web_page
-    yield from ((first_text(one.get(name)), "exact") for one in own for name in _PUBLISHED)
-    yield from ((declared.metas.get(name, ""), "exact") for name in _METAS)
-    marked = [*_marked(written.lines)][:MAX_DATES]
-    yield from ((words, "exact") for words, is_later in marked if not is_later)
-    yield from ((words, "exact") for words in written.listed)
-    in_words = [*_in_words(written.lines)]
-    yield from ((words, "guess") for words, is_later in in_words if not is_later)
-    if found := _in_address(url):
-        yield "-".join(found.groups()), "guess"
-    yield from ((first_text(one.get("dateModified")), "guess") for one in own)
-    yield from ((words, "guess") for words, is_later in (*marked, *in_words) if is_later)
-    if found := date_in_line(written.change):
-        yield found[0], "guess"
-    yield written.lone, "guess"
+def _is_alone(date: str, line: str) -> bool:
+    """Returns whether a line has no more than a date, and words of what was done then."""
+    rest = line.replace(date, "")
+    return not any(map(str.isdigit, rest)) and says_only(rest, LABELS, "")
 
 
-def _in_words(lines: Sequence[TextBlock]) -> Iterator[tuple[str, bool]]:
-    """Yields the dates in the words of some lines, and whether each tells of a change."""
-    for line in map(_line, lines[:MAX_DATES]):
-        date = date_in_line(line)
-        if date and not _is_of_member(line[: date.start()]):
-            yield date[0], _is_later(line) is not None
+def _is_named(block: TextBlock) -> bool:
+    return any(_named_for_time(_class(element)) for _, _, element in _elements(block))
 
 
-def _marked(lines: Sequence[TextBlock]) -> Iterator[tuple[str, bool]]:
-    """Yields the times in some lines that are marked as such, and whether each tells of a change."""
+def _elements(block: TextBlock) -> Iterator[tuple[int, int, Element]]:
+    """Yields the elements of a block and the two boxes around it, each with where it begins and ends in the text."""
+    yield from block.inline
+    yield from ((0, len(block.text), box.element) for box in (block.box, block.box.parent) if box is not None)
+
+
+def _class(element: Element) -> str:
+    return str(element.attr("class") or "")
+
+
+def _in_words(lines: Sequence[TextBlock]) -> Iterator[WrittenDate]:
+    """Yields the dates in the words of some lines."""
+    for block in lines[:MAX_DATES]:
+        yield from _dates_in(block)
+
+
+def _dates_in(block: TextBlock) -> Iterator[WrittenDate]:
+    """Yields the dates of a block: those of its elements that are named for one, or else those of its first line.
+
+    Within a sentence, a date is of what it tells.
+    """
+    whole = " ".join(block.text.split())[:MAX_LINE_CHARACTERS]
+    if not _has_figures(whole):
+        return
+    named = [(begin, end, _class(element)) for begin, end, element in block.inline if _named_for_time(_class(element))]
+    for begin, end, names in (*named, (0, len(block.text), "")):
+        line = " ".join(block.text[begin:end].split())[:MAX_LINE_CHARACTERS] if names else whole
+        last = 0
+        for match in islice(_date_in_text.finditer(line), MAX_DATES_OF_LINE):
+            before, last = line[last : match.start()], match.end()
+            label = (before or block.text[:begin])[-MAX_LABEL_CHARACTERS:]
+            if not _is_of_other(label) and not _is_in_sentence(before, line[last:]):
+                is_named_later = _is_later(names) is not None and "publish" not in names.lower()
+                yield WrittenDate(match[0], is_named_later or _is_later(label) is not None)
+        if last:
+            return
+
+
+def _is_in_sentence(before: str, behind: str) -> bool:
+    return len(behind.split()) > MAX_WORDS_BEHIND and len(before.split()) > MAX_WORDS_BEFORE
+
+
+def _marked(lines: Sequence[TextBlock]) -> Iterator[WrittenDate]:
+    """Yields the times in some lines that are marked as such."""
     for block in lines:
-        boxes = [(0, len(block.text), around.element) for around in (block.box, block.box.parent) if around is not None]
-        for begin, end, element in (*block.inline, *boxes):
+        for begin, end, element in _elements(block):
             if words := time_marking(element) or (block.text[begin:end] if element.tag == "time" else ""):
-                names = f"{element.attr('class')} {element.attr('itemprop')}".lower()
-                before = block.text[max(0, begin - 30) : begin]
+                names = f"{_class(element)} {element.attr('itemprop')}".lower()
+                before = block.text[max(0, begin - MAX_LABEL_CHARACTERS) : begin]
                 is_named_for_change = _is_later(names) is not None and "publish" not in names
-                yield words, is_named_for_change or _is_later(before) is not None
+                yield WrittenDate(" ".join(words.split()), is_named_for_change or _is_later(before) is not None)
 
 
 def time_marking(element: Element) -> str:
@@ -188,7 +363,7 @@ def time_marking(element: Element) -> str:
     if words := element.attr("datetime") or (element.attr("content") if is_of_page else ""):
         return words
     title = element.attr("title") or ""
-    is_named = element.tag == "abbr" or _named_for_time(element.attr("class") or "") is not None
+    is_named = element.tag == "abbr" or _named_for_time(_class(element)) is not None
     if is_named and len(title) <= MAX_CHARACTERS and (_instant_in(title) or date_in_line(title)):
         return title
     address = (element.attr("href") or "")[:MAX_ADDRESS_CHARACTERS] if element.tag == "a" else ""
@@ -196,13 +371,9 @@ def time_marking(element: Element) -> str:
     return linked[0] if linked is not None else ""
 
 
-def _line(block: TextBlock) -> str:
-    return " ".join(block.text.split())[: 2 * MAX_CHARACTERS]
-
-
 def _sureness(words: str, instant: str, sure: Sureness, *, knows_zone: bool) -> Sureness:
-    if sure == "guess":
+    if sure == "guess" or isinstance(instant, Guess) or instant[2:4] not in words:  # it names no year
         return "guess"
     if isinstance(instant, Day):
         return "day"
-    return "exact" if (knows_zone or _has_zone(words)) and not isinstance(instant, Guess) else "guess"
+    return "exact" if knows_zone or _has_zone(words) else "guess"

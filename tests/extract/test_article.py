@@ -230,12 +230,41 @@ def test_a_line_by_the_title_says_by_whom_and_when():
             "main": f"<h1>Flood in Wulong</h1><p>Published 3 Nov 2025</p><p>Updated Jan 27, 2026</p>{STORY}",
         },
         {"main": f"<h1>Flood in Wulong</h1>{STORY}", "after": "<div><h4>Published</h4><div>3 Nov 2025</div></div>"},
+        {"main": f"<h1>Flood</h1>{STORY}<p class=post-meta>Li Si<span class=date>3. November 2025</span></p>"},
+        {"main": f"<h1>Flood in Wulong</h1><p>Nov 3, 2025Updated: Jan 27, 2026</p>{STORY}"},
+        {"main": f"<h1>Flood in Wulong</h1><p>Erstellt: 03.11.2025</p>{STORY}"},
+        {"before": "<p class=widget>3-nov-2025</p>", "main": f"<h1>Flood in Wulong</h1>{STORY}"},
+        {"main": f"<h1>Flood in Wulong</h1>{STORY}", "after": "<footer>Stand: 3. November 2025</footer>"},
+        {"main": f"<h1>Flood in Wulong</h1>{STORY}", "after": "<p>Derni\u00e8re mise \u00e0 jour : 3 nov. 2025</p>"},
+        {"main": f"<h1>Flood in Wulong</h1><p>{'It rained. ' * 9}On 9 May 2024, {'it did again. ' * 9}</p>{STORY}"
+            "<div class=entry-date>3 Nov 2025</div>"},
+        {"main": f"<h1>Flood in Wulong</h1><p class=date>3 Nov 2025</p>{STORY}",
+         "after": "<ul><li class=date>4 Nov 2025</li><li class=date>5 Nov 2025</li></ul>"},
     ],
-    ids=["no member's", "not that of the last change", "the only one that stands alone"],
-)
+    ids=["no member's", "not that of the last change", "the only one that stands alone", "named below the text",
+         "glued to another", "dotted", "above the title", "of the page's state", "of its last change",
+         "not of what the text tells", "not of other stories"],
+)  # fmt: skip
 def test_a_date_is_the_pages_own(page):
     found = read(**page)
     assert (found.published, found.sureness["published"]) == ("2025-11-03T00:00:00Z", "guess")
+
+
+@pytest.mark.parametrize(
+    ("url", "head", "day"),
+    [
+        ("https://a.example/2025/11/03/flood", "", "2025-11-03"),  # no date on the page is of that month
+        ("https://a.example/2025/12/flood", "", "2025-12-09"),
+        ("https://a.co.uk/flood", "", "2024-03-11"),
+        ("https://a.example/flood", META("og:locale", "en_GB"), "2024-03-11"),
+        ("https://a.gov/flood", "", "2024-11-03"),
+        ("https://a.example/flood", "", "2025-12-09"),  # 11/03 could be of two months
+    ],
+)
+def test_the_address_tells_which_date_is_the_pages_and_what_comes_first_in_it(url, head, day):
+    lines = "<p>Posted 11/03/2024</p><p>Posted 9 Dec 2025</p>"
+    page = html(SHELL.format(head, "", f"<h1>Flood in Wulong</h1>{lines}{STORY}", ""), url=url)
+    assert extract.fields(page, WEB).published == f"{day}T00:00:00Z"
 
 
 def test_a_title_that_every_page_of_a_site_declares_is_not_sure():
