@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from redis.asyncio import Redis
 from scrapy.http import Response
 
 from crawler.frontier.keys import Keys
@@ -12,6 +13,13 @@ from crawler.worker.life.proxy_refusals import ProxyRefusals, is_a_proxys
 KEYS = Keys("t")
 BARE = Response("http://a.test/", status=403)
 MARKED = Response("http://a.test/", status=403, headers={"X-Squid-Error": "ERR_ACCESS_DENIED 0"})
+
+
+@pytest.fixture
+async def redis(redis_url):
+    client = Redis.from_url(redis_url)
+    yield client
+    await client.aclose()
 
 
 async def nodes(redis, *names):

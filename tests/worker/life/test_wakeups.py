@@ -6,6 +6,7 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
+from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 from waiting import PATIENCE_SECONDS
 
@@ -17,6 +18,12 @@ from crawler.worker.claiming.fair_share import WorkerStarved
 from crawler.worker.life import wakeups
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged, WakeUps
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
+
+
+@pytest.fixture
+async def redis(redis_url):
+    async with Redis.from_url(redis_url) as client:
+        yield client
 
 
 @pytest.fixture

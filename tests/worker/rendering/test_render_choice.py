@@ -26,6 +26,12 @@ SITE = site()
 
 
 @pytest.fixture
+async def redis(redis_url):
+    async with Redis.from_url(redis_url) as client:
+        yield client
+
+
+@pytest.fixture
 def worker(redis, monkeypatch):
     """Makes what one worker knows; it asks what others have found at once."""
     monkeypatch.setattr(render_choice, "REFRESH_SECONDS", 0)
