@@ -349,7 +349,7 @@ async def test_what_fails_while_a_worker_closes_is_still_told(build, caplog, mon
     drain = worker.claiming.settler.drain
 
     async def fail_and_drain(seconds):
-        worker.events.publish(FetchFailed("a.test", "robots.txt timeout", "http://a.test/robots.txt", ""))
+        worker.events.publish(FetchFailed("a.test", "robots.txt", "timeout", "http://a.test/robots.txt", ""))
         return await drain(seconds)
 
     monkeypatch.setattr(worker.claiming.settler, "drain", fail_and_drain)

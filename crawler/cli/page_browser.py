@@ -140,7 +140,7 @@ class PageBrowser:
                     raise UnavailableError(f"{page.url} leads by a script to {requests.leads_to}") from error
                 if isinstance(error, HeadroomError):
                     raise
-                raise self._fetcher.explained(error, page.url) from error
+                raise self._fetcher.errors.explained(error, page.url) from error
         return rendered, fetch.unanswered
 
 
@@ -224,7 +224,7 @@ class _NotingFetch:
             yield
         except Exception as error:
             if len(self.unanswered) < UNANSWERED_MAX:
-                self.unanswered[request.url] = str(self._fetcher.explained(error, request.url))
+                self.unanswered[request.url] = str(self._fetcher.errors.explained(error, request.url))
             raise
 
 

@@ -12,7 +12,8 @@ from crawler.base import reasons
 from crawler.base.errors import ExtractError, HeadroomError, LacksError
 from crawler.base.urls import split_route
 from crawler.cli.page_browser import PageBrowser
-from crawler.cli.page_fetcher import CrawlRefusesError, PageFetcher
+from crawler.cli.page_fetcher import PageFetcher
+from crawler.cli.request_errors import CrawlRefusesError
 from crawler.cli.site_search import SearchTrial
 
 if TYPE_CHECKING:

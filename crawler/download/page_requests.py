@@ -227,7 +227,7 @@ class PageRequests:
             self.gaps.setdefault(url, outcome)
             if self._is_own(url):
                 self.own_gap = self.own_gap or outcome
-        failed = FetchFailed(urls.host(url), f"rendering {outcome.reason}", url, str(error) if error else "")
+        failed = FetchFailed(urls.host(url), "rendering", outcome.reason, url, str(error) if error else "")
         self._worker.events.publish(failed)
 
 

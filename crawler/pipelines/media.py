@@ -231,7 +231,7 @@ class PageMediaPipeline:
                 if outcome.leaves_gap:
                     still_missing.append(missing)
                 missing.error = outcome.reason
-                self._worker.events.publish(FetchFailed(files.host, f"media {outcome.reason}", missing.url, str(error)))
+                self._worker.events.publish(FetchFailed(files.host, "media", outcome.reason, missing.url, str(error)))
             else:
                 missing.path, missing.sha256, missing.bytes, missing.error = file.path, file.sha256, file.bytes, None
         files.media = still_missing

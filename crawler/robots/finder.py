@@ -237,7 +237,7 @@ class RobotsFinder:
                     raise RefusedError(Outcome("postpone", reasons.ROBOTS_NOT_ASKED), self._retry_s) from error
                 if _says_nothing(outcome) or (target == authority and outcome.reason == reasons.PRIVATE_ADDRESS):
                     raise
-                failed = FetchFailed(urls.host(url), f"robots.txt {outcome.reason}", url, str(error))
+                failed = FetchFailed(urls.host(url), "robots.txt", outcome.reason, url, str(error))
                 self._events.publish(failed)
                 no_response = RobotsFile.from_no_response(earlier, self._retry_s)
                 return nowhere if outcome.reason == reasons.BAD_REDIRECT else no_response

@@ -142,7 +142,7 @@ class ConsumerSpider(FrontierSpider):
             if not isinstance(further, Outcome):
                 fields = fields.filled(further)
                 continue
-            self.worker.events.publish(FetchFailed(visit.seed.host, f"joined {further.reason}", url, ""))
+            self.worker.events.publish(FetchFailed(visit.seed.host, "joined", further.reason, url, ""))
             if not self._does_without(url, further, visit, lacks):
                 return None
         return fields

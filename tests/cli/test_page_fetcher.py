@@ -8,8 +8,9 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.base.errors import UnavailableError
-from crawler.cli.local_worker import LocalSpider
-from crawler.cli.page_fetcher import CrawlRefusesError, PageFetcher
+from crawler.cli.local_crawl import LocalSpider
+from crawler.cli.page_fetcher import PageFetcher
+from crawler.cli.request_errors import CrawlRefusesError
 from crawler.sites import Site
 from crawler.spiders.consumer import ConsumerSpider
 

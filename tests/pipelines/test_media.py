@@ -47,7 +47,7 @@ class Crawl(Outages):
         super().__init__()
         self.answers, self.asked, self.log, self.backoff_s = {}, [], [], 0.0
         self.events, self.failed = Events(), []
-        self.events.subscribe(FetchFailed, lambda event: self.failed.append((event.host, event.reason, event.url)))
+        self.events.subscribe(FetchFailed, lambda event: self.failed.append(event[:4]))
         self.life = self.claiming = self  # it plays all parts of the worker
         self.stopping, self.was_asked = asyncio.Event(), asyncio.Event()
         self.turns = SimpleNamespace(acquire=self.acquire, release=lambda lane: self.log.append(f"release {lane.host}"))
@@ -144,7 +144,7 @@ async def test_a_file_that_cannot_be_had_says_why_and_is_tried_again_for_the_nex
     assert [one.error for one in item.images] == [reason, None]
     assert item.gaps == gaps
     assert crawl.asked.count(PNG) == (MAX_TRIES if gaps else 1)
-    assert crawl.failed == [("a.test", f"media {reason}", PNG)] * crawl.asked.count(PNG)
+    assert crawl.failed == [("a.test", "media", reason, PNG)] * crawl.asked.count(PNG)
     del crawl.answers[PNG]
     assert (await crawl.media(PNG))[0].error is None
 

@@ -48,13 +48,15 @@ class FetchFailed(NamedTuple):
 
     Attributes:
         host: That was asked.
-        reason: What it is, and the ledger's word for why it could not be had: `robots.txt timeout`.
+        what: It is; `joined` for a further page of an item, `rendering` for what a rendered page loads.
+        reason: Why it could not be had.
         url: Its address.
         why: What the error says; empty: no more than the reason.
     """
 
     host: str
-    reason: str
+    what: Literal["joined", "media", "rendering", "robots.txt"]
+    reason: Reason
     url: str
     why: str
 

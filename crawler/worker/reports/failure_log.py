@@ -64,7 +64,7 @@ class FailureLog:
         self._hosts: dict[str, HostFailures] = {}
         self._hosts_told_s = self._others_told_s = -math.inf  # the very first failure is told at once
         events.subscribe(VisitEnded, self._visit_ended)
-        events.subscribe(FetchFailed, lambda event: self._note(*event))
+        events.subscribe(FetchFailed, self._fetch_failed)
 
     def tick(self) -> None:
         """Says what has to be said by now."""
@@ -92,6 +92,9 @@ class FailureLog:
             self._note(visit.seed.host, settlement.reason, visit.seed.url, visit.why)
         elif settlement.operation == "release":
             _log_each(settlement.reason, visit.seed.url, visit.why)
+
+    def _fetch_failed(self, event: FetchFailed) -> None:
+        self._note(event.host, f"{event.what} {event.reason}", event.url, event.why)
 
     def _note(self, host: str, reason: str, url: str, why: str) -> None:
         why = "" if reason.endswith(why) else why  # an error that says no more than its reason

@@ -98,8 +98,8 @@ def test_however_many_hosts_are_dead_the_lines_are_bounded(worker):
 
 
 def test_what_pages_need_counts_too_and_a_release_does_not(worker):
-    worker.events.publish(FetchFailed("a.test", "robots.txt timeout", "http://a.test/robots.txt", ""))
-    worker.events.publish(FetchFailed("b.test", "media http-404", "http://b.test/x.png", ""))
+    worker.events.publish(FetchFailed("a.test", "robots.txt", "timeout", "http://a.test/robots.txt", ""))
+    worker.events.publish(FetchFailed("b.test", "media", "http-404", "http://b.test/x.png", ""))
     worker.fail("http://c.test/1", "stopped", "release")
     worker.fail("http://c.test/2", "", "finish")
     worker.run(1)

@@ -8,7 +8,7 @@ what would ask one does as when Redis is away.
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from redis import Redis
 from redis.asyncio import Connection, ConnectionPool
@@ -84,9 +84,22 @@ class LocalDownloader:
         return answer
 
 
+class LocalCrawl(NamedTuple):
+    """What sends requests as a crawl does.
+
+    Attributes:
+        crawler: Its engine is the downloader.
+        worker: Stands alone.
+    """
+
+    crawler: Crawler
+    worker: Worker
+    downloader: LocalDownloader
+
+
 @asynccontextmanager
-async def local_crawler(settings: Settings, sites: Iterable[Site], delay_s: float) -> AsyncIterator[Crawler]:
-    """Gives a crawler whose engine is a `LocalDownloader` and whose worker stands alone; closes its connections.
+async def local_crawl(settings: Settings, sites: Iterable[Site], delay_s: float) -> AsyncIterator[LocalCrawl]:
+    """Gives a crawl of this process alone, and closes its connections.
 
     Args:
         settings: The project's.
@@ -99,10 +112,12 @@ async def local_crawler(settings: Settings, sites: Iterable[Site], delay_s: floa
     own = LocalTurns(delay_s)
     frontiers = await FrontierTurns.open(settings, own)
     try:
-        crawler.extensions = ExtensionManager(_worker(crawler, sites, frontiers or own), crawler=crawler)
-        crawler.engine = LocalDownloader(crawler)  # type: ignore[assignment]  # all that is asked of an engine here
+        worker = _worker(crawler, sites, frontiers or own)
+        crawler.extensions = ExtensionManager(worker, crawler=crawler)
+        downloader = LocalDownloader(crawler)
+        crawler.engine = downloader  # type: ignore[assignment]  # all that is asked of an engine here
         try:
-            yield crawler
+            yield LocalCrawl(crawler, worker, downloader)
         finally:
             await crawler.signals.send_catch_log_async(signals.engine_stopped)
     finally:
@@ -111,7 +126,7 @@ async def local_crawler(settings: Settings, sites: Iterable[Site], delay_s: floa
 
 
 def _worker(crawler: Crawler, sites: Iterable[Site], turns: LocalTurns | FrontierTurns) -> Worker:
-    assert crawler.stats is not None  # set by `local_crawler`
+    assert crawler.stats is not None  # set by `local_crawl`
     no_redis = AsyncRedis(connection_pool=ConnectionPool(connection_class=_NoConnection))
     worker = Worker(
         WorkerConfig.from_settings(crawler.settings),
