@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from crawler.plans import Plan
     from crawler.plans.operator import Operator
 
+ASKING = (
+    "It warns of hosts that would be asked in vain: it looks up their addresses, for 3 s at most, and asks them for "
+    "their robots.txt, for 10 s at most, however many they are. A warning keeps no plan from being sent."
+)
 REPLACING = (
     "With --replace all search pages are visited once more. Those of before that aren't done fail as `replaced`. Pages "
-    "that were found before stay as they are, be they ready, finished or failed; only those that failed as `cancelled` "
-    "come back, if the plan still has their site and words. Items that were delivered stay where they are."
+    "that were found before stay as they are, be they ready, finished or failed; only those that were given up when "
+    "the plan was cancelled come back, if it still has their site and words. Delivered items stay where they are."
 )
 DESCRIBED = (
     "Where a site's search is described elsewhere, as by kind: opensearch, that description is read, since nothing "
@@ -57,7 +61,7 @@ class Command(ActionCommand):
             "show a plan's combinations of keywords, search pages, overlap and cost, and which searches robots.txt "
             "forbids; asks for nothing else",
             "check plans/demo.yaml",
-            more=(DESCRIBED,),
+            more=(ASKING, DESCRIBED),
         ),
         "submit": Action(
             "FILE",
@@ -67,7 +71,7 @@ class Command(ActionCommand):
                 Option("--replace", "begin the plan of the same name anew, be it changed, done or cancelled", FLAG),
                 Option("--replace-sites", "store its sites where others of their names are stored", FLAG),
             ),
-            (REPLACING, FINISHED_PAGES),
+            (ASKING, REPLACING, FINISHED_PAGES),
         ),
         "list": Action("", "show all plans and how far they are", "list"),
         "show": Action("NAME", "show a plan's state, when it will be done, its definition and ledger", "show demo"),
