@@ -24,7 +24,7 @@ from crawler.frontier import recount, scripts
 from crawler.frontier.queue import IS_NEW, Proposal
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.worker.claiming.known import Known
+from crawler.worker.claiming.known_pages import KnownPages
 
 CLOCK = "clock"  # the key that holds the time, in ms
 BEGIN_MS = 1_700_000_000_000
@@ -226,7 +226,7 @@ class Interleaving:
         self.stem = self.driver.keys.partition(0).stem
         self.slots = [Slot(number) for number in range(len(SLOT_FRONTIERS))]
         transport.now_ms = BEGIN_MS
-        self.known = [Known(self.driver.queues["content"]) for _ in self.slots]  # by slot
+        self.known = [KnownPages(self.driver.queues["content"]) for _ in self.slots]  # by slot
         self.late = []  # calls on their way: what runs them, and what follows them in the model
         self.saved = None
         self.seen = None  # what the step's last call has left in Redis

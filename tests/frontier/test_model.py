@@ -15,7 +15,7 @@ from frontier.model import WrongError
 
 from crawler.frontier import scripts
 from crawler.servers.redis import redis_async
-from crawler.worker.claiming import known
+from crawler.worker.claiming import known_pages
 
 SHORT, SHORT_FAULTS = 2_000, 20_000  # these begin with seed 1; the full form with one drawn each time
 LONG = 200_000 if os.environ.get("FAULTS") == "full" else SHORT_FAULTS
@@ -43,7 +43,7 @@ def transport(monkeypatch):
     transport = Transport()
     monkeypatch.setattr(scripts, "source", with_own_time(scripts.source))
     monkeypatch.setattr(scripts, "digest", functools.cache(scripts.digest.__wrapped__))
-    monkeypatch.setattr(known, "time", SimpleNamespace(monotonic=lambda: transport.now_ms / 1_000))
+    monkeypatch.setattr(known_pages, "time", SimpleNamespace(monotonic=lambda: transport.now_ms / 1_000))
     for call in ("run", "run_after"):
         monkeypatch.setattr(scripts, call, transport.through(getattr(scripts, call)))
     return transport

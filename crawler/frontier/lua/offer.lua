@@ -47,11 +47,10 @@ local budget, window_ms = string.match(ARGV[6], '^(%d+) (%d+)$')
 local SEEDS_FROM = COUNTS_FROM + COUNT_WORDS * tonumber(ARGV[7])
 local seed_count = (#ARGV - SEEDS_FROM + 1) / SEED_WORDS
 
--- What is known of the call's seeds, by fingerprint, and kept up to date. `stored`: value in `seed`; `further`: what
--- `also` holds; `has_failed` and `is_parked`: true.
-local stored, further, has_failed, is_parked = {}, {}, {}, {}
-
-local is_grown = {} -- fingerprint -> true: `store` writes its `stored` or `further` anew
+-- What is known of the call's seeds, by fingerprint, and kept up to date. `stored`: the value in `seed`, as its first
+-- plan wants it; `further`: what `also` holds, a line for each further plan; `has_failed` and `is_parked`: true;
+-- `has_new_words`: true where one of those plans has found the seed by other words, which `store` writes.
+local stored, further, has_failed, is_parked, has_new_words = {}, {}, {}, {}, {}
 
 local is_any_ready = false -- whether a seed is ready that was not
 
@@ -136,7 +135,7 @@ local function add_combinations(fingerprint, value, kind)
   local before, lines = stored[fingerprint], further[fingerprint]
   if split_seed(before) == kind.plan then
     stored[fingerprint] = with_combinations(before, value)
-    if stored[fingerprint] ~= before then is_grown[fingerprint] = true end
+    if stored[fingerprint] ~= before then has_new_words[fingerprint] = true end
   elseif lines then
     local new_lines = {}
     for line in string.gmatch(lines, '[^\n]+') do
@@ -144,7 +143,7 @@ local function add_combinations(fingerprint, value, kind)
       new_lines[#new_lines + 1] = is_of_plan and with_combinations(line, value) or line
     end
     further[fingerprint] = table.concat(new_lines, '\n')
-    if further[fingerprint] ~= lines then is_grown[fingerprint] = true end
+    if further[fingerprint] ~= lines then has_new_words[fingerprint] = true end
   end
 end
 
@@ -304,7 +303,7 @@ local function store(new, new_by_plan, new_by_host, first_due_of)
   end
   for plan, fingerprints in pairs(new_by_plan) do write_all('SADD', wanted .. plan, fingerprints) end
   local lines = {}
-  for fingerprint in pairs(is_grown) do
+  for fingerprint in pairs(has_new_words) do
     new[#new + 1], new[#new + 2] = fingerprint, stored[fingerprint]
     if further[fingerprint] then lines[#lines + 1], lines[#lines + 2] = fingerprint, further[fingerprint] end
   end
@@ -318,7 +317,7 @@ if receipt ~= '' and call('ZSCORE', sessions, owner) then call('HSET', receipts,
 book_counts()
 local answers, new, new_by_plan, new_by_host, first_due_of = sort_out()
 is_any_ready = is_any_ready or #new > 0
-if #new > 0 or next(is_grown) then store(new, new_by_plan, new_by_host, first_due_of) end
+if #new > 0 or next(has_new_words) then store(new, new_by_plan, new_by_host, first_due_of) end
 end_notes(answers)
 if is_any_ready then call('PUBLISH', channel, 'offer') end
 flush_hosts()

@@ -17,7 +17,7 @@ from crawler.frontier.keys import partition_of
 from crawler.frontier.queue import FULL_MILLISECONDS, IS_NEW, OFFER_BATCH, OfferAnswer, Proposal
 from crawler.servers.redis_refusal import is_of_a_key
 from crawler.servers.redis_retry import RETRY_SECONDS
-from crawler.worker.claiming.known import Known
+from crawler.worker.claiming.known_pages import KnownPages
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -94,7 +94,7 @@ class Offers:
         self._events = events
         self._stats = stats
         self._warn = Seldom(logger.warning)
-        self._known = Known(queues["content"])
+        self._known_pages = KnownPages(queues["content"])
         self._waiting: dict[tuple[Frontier, int], list[_Part]] = defaultdict(list)
         self._sending: dict[tuple[Frontier, int], asyncio.Task[None]] = {}  # by the same
         self._alone: set[asyncio.Task[None]] = set()  # send parts that Redis doesn't take with others
@@ -178,7 +178,7 @@ class Offers:
                 if frontier == "nav":  # whose pages are hardly ever offered twice
                     return await self._queues[frontier].offer_to(partition, proposals, **terms, confirmed=True)
                 owner = self._leases[partition].owner
-                answers, counted = await self._known.offer(partition, owner, proposals, **terms)
+                answers, counted = await self._known_pages.offer(partition, owner, proposals, **terms)
             except ResponseError as error:
                 if not is_of_a_key(error):
                     raise

@@ -1,6 +1,6 @@
 """A visit: what a worker does with one claimed seed, from its first request to the settlement that ends its claim.
 
-It runs on a lane, one after the other with the other visits of that.
+The visits of a lane, which is a turn of their host, run one after the other.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ HALF_PAGES = 10_000
 HALF_SECONDS = 200.0  # so a page is remembered for less than 10 minutes; lua/lib/receipts.lua says why not for a day
 
 
-class Known:
+class KnownPages:
     """Offers seeds to one frontier, but only counts those that it remembers as known to their plans.
 
     What it remembers of a partition holds as long as Redis has the receipt of the last offer there

@@ -12,8 +12,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from crawler.frontier import scripts
 from crawler.frontier.queue import IS_NEW, Proposal
 from crawler.frontier.seed_admin import SeedAdmin
-from crawler.worker.claiming import known
-from crawler.worker.claiming.known import Known
+from crawler.worker.claiming import known_pages
+from crawler.worker.claiming.known_pages import KnownPages
 
 
 class Remembering:
@@ -21,7 +21,7 @@ class Remembering:
 
     def __init__(self, frontier, owner="A"):
         self.owner = owner
-        self.known = Known(frontier.queues["content"])
+        self.known = KnownPages(frontier.queues["content"])
 
     async def offer(self, *seeds, **terms):
         """Returns which seeds were new, and how many were only counted."""
@@ -148,7 +148,7 @@ async def test_what_a_first_batch_has_counted_is_not_counted_again(frontier, mem
             await frontier.redis.delete(f"{frontier.keys.partition(0).stem}:receipts")
         return await real(*arguments, **options)
 
-    monkeypatch.setattr(known, "OFFER_BATCH", 1)
+    monkeypatch.setattr(known_pages, "OFFER_BATCH", 1)
     monkeypatch.setattr(queue, "offer_batch", offer_batch)
     assert await memory.offer(content(1), content(2), content(3)) == ([False, True, True], 1)
     account = await frontier.account()
@@ -163,18 +163,18 @@ async def test_nothing_is_remembered_under_a_new_lease(memory):
 
 async def test_a_page_is_remembered_for_ten_minutes_at_most(frontier, monkeypatch):
     now_s = [0.0]
-    monkeypatch.setattr(known, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    monkeypatch.setattr(known_pages, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
     memory = Remembering(frontier)
     await memory.offer(content(1))
-    for at_s, remembered in ((2 * known.HALF_SECONDS - 1, 1), (3 * known.HALF_SECONDS - 2, 1), (600, 0)):
+    for at_s, remembered in ((2 * known_pages.HALF_SECONDS - 1, 1), (3 * known_pages.HALF_SECONDS - 2, 1), (600, 0)):
         now_s[0] = at_s
         assert (await memory.offer(content(1)))[1] == remembered
-    now_s[0] += 2 * known.HALF_SECONDS
+    now_s[0] += 2 * known_pages.HALF_SECONDS
     assert (await memory.offer(content(1)))[1] == 0
 
 
 async def test_so_many_pages_are_remembered_and_no_more(memory, monkeypatch):
-    monkeypatch.setattr(known, "HALF_PAGES", 5)
+    monkeypatch.setattr(known_pages, "HALF_PAGES", 5)
     for first in range(0, 15, 5):
         await memory.offer(*(content(first + number) for number in range(5)))
     assert (await memory.offer(*(content(number) for number in range(5))))[1] == 0
