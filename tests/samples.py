@@ -1,7 +1,8 @@
-"""Objects that many tests need: a claimed seed, a visit of one with what it published, and statistics."""
+"""Objects that many tests need: a claimed seed, a visit of one with what it published, statistics, and junk."""
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 
 from scrapy import Request
@@ -89,3 +90,13 @@ class Stats(SimpleNamespace):
 
     def inc_value(self, name, count=1):
         self.values[name] = self.values.get(name, 0) + count
+
+
+class Bomb:
+    """What unpickling would execute."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.mark),)

@@ -7,13 +7,12 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from testbed.applications.articles import articles
+from testbed.applications.page import TruePage
 from testbed.servers.process import Server, answers_http, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from testbed.applications.page import TruePage
 
 
 class Application(Server):
@@ -61,10 +60,30 @@ class Application(Server):
         command = ["php", *options, "-S", f"127.0.0.1:{self.port}", "-t", str(root)]
         self._runs(command, {"PHP_CLI_SERVER_WORKERS": "2", **(environment or {})})
 
-    def _runs_file_server(self, root: Path) -> None:
-        """Says that its pages are files of a folder."""
-        server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(root)]
-        self._runs([*server, str(self.port)])
-
     def _answers(self) -> bool:
         return answers_http(self.port, self.PAGE)
+
+
+class WrittenPages(Application):
+    """An application whose pages are files, so that what was written is what there is."""
+
+    PLACE: ClassVar[str]  # of a page, below the application's address; `{}` is its article's number
+
+    def __init__(self, folder: Path, count: int) -> None:
+        super().__init__(folder, count)
+        self._filled = self.folder / "pages"
+        server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(self._filled)]
+        self._runs([*server, str(self.port)])
+
+    def truth(self) -> list[TruePage]:
+        """Returns its pages as they were written."""
+        return [
+            TruePage(
+                self.url + self.PLACE.format(article.number),
+                article.title,
+                article.text,
+                article.published,
+                author=article.author,
+            )
+            for article in self.articles
+        ]

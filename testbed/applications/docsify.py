@@ -7,9 +7,8 @@ import subprocess
 from pathlib import Path
 
 from crawler.base.errors import UnavailableError
-from testbed.applications.application import Application
+from testbed.applications.application import WrittenPages
 from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table
-from testbed.applications.page import TruePage
 from testbed.servers.process import ROOT
 
 CACHE = ROOT / ".cache" / "applications" / "docsify"
@@ -30,40 +29,26 @@ START_PAGE = """<!DOCTYPE html>
 """
 
 
-class Docsify(Application):
+class Docsify(WrittenPages):
     """Documentation with a page for each article, each a route of the same document."""
 
     NAME = "docsify"
+    PLACE = "/#/reports/{}"
 
     def __init__(self, folder: Path, count: int) -> None:
         super().__init__(folder, min(count, PAGES_MAX))
         self._parts = installed()
-        self._filled = self._files = self.folder / "files"
-        self._runs_file_server(self._files)
-
-    def truth(self) -> list[TruePage]:
-        """Returns its pages; they are files, so what was written is what there is."""
-        return [
-            TruePage(
-                f"{self.url}/#/reports/{article.number}",
-                article.title,
-                article.text,
-                article.published,
-                author=article.author,
-            )
-            for article in self.articles
-        ]
 
     def _fill(self) -> None:
-        (self._files / "reports").mkdir(parents=True)
+        (self._filled / "reports").mkdir(parents=True)
         for part in PARTS:
-            shutil.copy(self._parts / part, self._files)
-        (self._files / "index.html").write_text(START_PAGE)
-        (self._files / "README.md").write_text("# Town reports\n\nAll that the town has said since January.\n")
+            shutil.copy(self._parts / part, self._filled)
+        (self._filled / "index.html").write_text(START_PAGE)
+        (self._filled / "README.md").write_text("# Town reports\n\nAll that the town has said since January.\n")
         entries = (f"- [{article.title}](reports/{article.number}.md)\n" for article in self.articles)
-        (self._files / "_sidebar.md").write_text("".join(entries), encoding="utf-8")
+        (self._filled / "_sidebar.md").write_text("".join(entries), encoding="utf-8")
         for article in self.articles:
-            (self._files / "reports" / f"{article.number}.md").write_text(_source(article), encoding="utf-8")
+            (self._filled / "reports" / f"{article.number}.md").write_text(_source(article), encoding="utf-8")
 
 
 def installed() -> Path:

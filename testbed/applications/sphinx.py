@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from testbed.applications.application import Application
+from testbed.applications.application import WrittenPages
 from testbed.applications.articles import Article, Block, Bullets, Code, Heading, Notice, Paragraph, Table
-from testbed.applications.page import TruePage
 from testbed.applications.wheels import programs_of
 from testbed.servers.process import run_to_end
 
@@ -25,29 +24,15 @@ START_PAGE = """Town reports
 """
 
 
-class Sphinx(Application):
+class Sphinx(WrittenPages):
     """Documentation with a page for each article."""
 
     NAME = "sphinx"
+    PLACE = "/reports/{}.html"
 
     def __init__(self, folder: Path, count: int) -> None:
         super().__init__(folder, count)
         self._programs = programs_of("sphinx")
-        self._filled = self._pages = self.folder / "pages"
-        self._runs_file_server(self._pages)
-
-    def truth(self) -> list[TruePage]:
-        """Returns its pages; they are files, so what was written is what there is."""
-        return [
-            TruePage(
-                f"{self.url}/reports/{article.number}.html",
-                article.title,
-                article.text,
-                article.published,
-                author=article.author,
-            )
-            for article in self.articles
-        ]
 
     def _fill(self) -> None:
         source = self.folder / "source"
@@ -56,7 +41,7 @@ class Sphinx(Application):
         (source / "index.rst").write_text(START_PAGE)
         for article in self.articles:
             (source / "reports" / f"{article.number}.rst").write_text(_source(article), encoding="utf-8")
-        build = [str(self._programs / "sphinx-build"), "--quiet", "--builder", "html", str(source), str(self._pages)]
+        build = [str(self._programs / "sphinx-build"), "--quiet", "--builder", "html", str(source), str(self._filled)]
         run_to_end("sphinx-build", build, self.folder, BUILD_SECONDS)
 
 

@@ -13,20 +13,11 @@ from command_line import ROOT
 from commands.answers import error_of, json_of, lines_of
 from kafka import KafkaProducer
 from pipelines.sink_samples import message, page
+from samples import Bomb
 from waiting import PATIENCE_SECONDS, until
 
 from crawler.base.also import Also
 from crawler.base.models import Seed
-
-
-class Bomb:
-    """What unpickling would execute."""
-
-    def __init__(self, mark):
-        self.mark = mark
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.mark),)
 
 
 @pytest.fixture

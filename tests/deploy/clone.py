@@ -21,14 +21,19 @@ keywords: {{event: {{required: [洪水], optional: [救援]}}}}
 PIP = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "SSL_CERT_FILE"}
 
 
-def make(folder, forum):
-    """Makes a clone in a folder that isn't there yet; returns the folder."""
-    folder.mkdir()
-    for name in FILES:
+def copy(names, folder):
+    """Copies files and folders of this repository into a folder."""
+    for name in names:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, folder)
+
+
+def make(folder, forum):
+    """Makes a clone in a folder that isn't there yet; returns the folder."""
+    folder.mkdir()
+    copy(FILES, folder)
     site = folder / "crawler/sites/demo_forum.yaml"
     text = site.read_text("utf-8")
     assert "delay: 0.02, concurrency: 4" in text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,9 @@ from pathlib import Path
 import pytest
 from runner import NOWHERE
 
-ROOT = Path(__file__).parents[2]
+from deploy import clone
+from testbed.servers.process import ROOT
+
 SOURCES = ("crawler", "plans", "headroom_commands.py", "pyproject.toml", "README.md", "LICENSE")
 BUILD_SECONDS = 120
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
@@ -38,11 +39,7 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     source.mkdir()
-    for name in SOURCES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, source)
+    clone.copy(SOURCES, source)
     wheel = folder / run("-c", BUILD, folder, cwd=source).split()[-1]
     target = folder / "installed"
     run("-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", target, wheel)

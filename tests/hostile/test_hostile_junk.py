@@ -15,6 +15,7 @@ import pytest
 import redis
 from crawl import Crawl
 from hostile.pages import page, serving
+from samples import Bomb
 from scrapy.settings import Settings
 from waiting import until
 
@@ -35,16 +36,6 @@ SESSION_SECONDS = 2
 PATIENCE_SECONDS = 20.0  # for a seed that must finish: a session lapses in between
 MARK = "junk-was-executed"
 FP = bytes(range(16))  # a seed's fingerprint
-
-
-class Bomb:
-    """What unpickling would execute."""
-
-    def __init__(self, mark):
-        self.mark = mark
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.mark),)
 
 
 def values(mark):
