@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from crawler.base import text
 from crawler.extract.dates import to_utc
-from crawler.extract.evidence import LINKED_SHARE
+from crawler.extract.evidence import LINKED_SHARE, has_digit
 from crawler.extract.published import MAX_CHARACTERS as MAX_TIME_CHARACTERS
 from crawler.extract.published import date_in_line, time_marking
 
@@ -49,6 +49,9 @@ _ELSEWHERE = frozenset(
 _TITLES = frozenset({"h1", "h2", "h3", "h4"})
 _PARTS_OF_TEXT = frozenset({"p", "ul", "ol", "li", "blockquote", "pre", "table"})
 _TIMES = frozenset({"time", "relative-time", "time-ago"})
+# Find what `time_marking` is asked about.
+_MAYBE_TIMES = ", ".join(("[datetime]", "[title]", "[itemprop][content]", *sorted(_TIMES)))
+_MAYBE_LINKS_TO_TIMES = 'a[href*="?"]'
 _is_own_text = re.compile(r"message|post|text|body", re.IGNORECASE).search
 _QUOTES = frozenset({"quote", "quotebox", "ipsquote", "bbquote", "quoted"})
 _DIGITS = "0123456789"
@@ -83,9 +86,10 @@ _no_name = re.compile(
     |go\sto.*|re:.*|\#?\d+|[A-Z][a-z]{2,8}\.?\s\d{1,2}|.*[<>*].*)""",
     re.IGNORECASE | re.VERBOSE,
 ).fullmatch
+_DAYS = ("yesterday", "today", "gestern", "heute")
 _ago = re.compile(
-    r"""^\W*\d+\s?(?:[smhdwy]|min|hr|mo|yr)\W*$|\b\d+\s(?:second|minute|hour|day|week|month|year)s?\sago\b
-    |^(?:yesterday|today|gestern|heute)\b|\d+\s?(?:\u5206\u949f|\u5c0f\u65f6|\u5929)\u524d""",
+    rf"""^\W*\d+\s?(?:[smhdwy]|min|hr|mo|yr)\W*$|\b\d+\s(?:second|minute|hour|day|week|month|year)s?\sago\b
+    |^(?:{"|".join(_DAYS)})\b|\d+\s?(?:\u5206\u949f|\u5c0f\u65f6|\u5929)\u524d""",
     re.IGNORECASE | re.VERBOSE,
 ).search
 _clock = re.compile(r"\d:\d\d").search
@@ -162,29 +166,41 @@ def own_places(
 
 
 class _PostLines:
-    """What the blocks of a page say for posts: times and names, each looked for once."""
+    """What the blocks of a page say for posts: times and names, each looked for once.
+
+    Attributes:
+        times: By the place of a block, the times that it has as they are written, and whether each is marked as one.
+    """
 
     def __init__(self, evidence: BlockEvidence, scores: Sequence[float]) -> None:
         self.evidence, self.blocks, self.scores = evidence, evidence.page.blocks, scores
         boxes = evidence.page.boxes
+        marked = _marked_times(boxes[0].element) if boxes else {}
+        self.times = {
+            place: times
+            for place, (block, text) in enumerate(zip(self.blocks, evidence.texts, strict=True))
+            if (times := _times_of(block, text, marked))
+        }
+        if boxes:
+            self._add_unseen_times(boxes)
         self.quoted: set[int] = set()
         end = 0
-        for box in boxes:
-            if box.end > end and _is_quote(box):
+        for box in boxes if self.times else ():
+            if box.end > end and _is_quote(box.tag, box.classes):
                 self.quoted.update(range(box.first, box.end))
                 end = box.end
-        self.times = [[] if place in self.quoted else _times(block) for place, block in enumerate(self.blocks)]
-        self._add_unseen_times(boxes)
-        self._names: dict[int, list[str]] = {}
+        for place in self.quoted.intersection(self.times):
+            del self.times[place]
+        self._names: dict[tuple[int, int], str] = {}
 
     def _add_unseen_times(self, boxes: list[Box]) -> None:
         """Adds the times that posts have for programs alone, as such of their first blocks."""
-        metas = boxes[0].element.select(_UNSEEN_TIMES) if boxes else []
+        metas = boxes[0].element.select(_UNSEEN_TIMES)
         box_of = {box.element: box for box in boxes} if metas else {}
         for meta in metas:
             box = box_of.get(meta.parent)
             if box is not None and box.first < box.end:
-                self.times[box.first].append((meta.attr("content") or "", True))
+                self.times.setdefault(box.first, []).append((meta.attr("content") or "", True))
 
     def words_at(self, place: int) -> int:
         """Returns how many words of a block are likely to be text."""
@@ -192,44 +208,68 @@ class _PostLines:
         is_line = count >= MIN_WORDS_OF_LINE and self.evidence.share_linked(place) < LINKED_SHARE
         return count if is_line and self.scores[place] > MIN_SCORE_OF_POST else 0
 
-    def names(self, place: int) -> list[str]:
-        """Returns the name that a block has by each way to say one, the surest first; empty where it has none."""
-        if place in self.quoted:
-            return []
-        if place not in self._names:
-            block = self.blocks[place]
-            self._names[place] = [next(filter(None, map(_name, way(block))), "") for way in _WAYS]
-        return self._names[place]
+    def first_name(self, places: list[int], ways: int) -> tuple[str, int]:
+        """Returns the name that blocks have by the surest way to say one, and the place of the block; "", -1 for none.
+
+        Args:
+            places: Of the blocks.
+            ways: How many of the ways count, the surest first.
+        """
+        for way in range(ways):
+            for place in places:
+                if (place, way) not in self._names:
+                    names = () if place in self.quoted else _WAYS[way](self.blocks[place])
+                    self._names[place, way] = next(filter(None, map(_name, names)), "")
+                if name := self._names[place, way]:
+                    return name, place
+        return "", -1
 
 
-def _alike(lines: _PostLines) -> Iterator[tuple[list[Box], int]]:
-    """Yields boxes that are alike, most of which have a time, and how many of the ways to say a name count in them.
+def _alike(lines: _PostLines) -> list[tuple[list[Box], int]]:
+    """Returns boxes that are alike, most of which have a time, and how many of the ways to say a name count in them.
 
     Those of which most have a time come first. Where it is only by what they stand in that boxes are alike, a name has
     to be marked as one.
     """
-    timed = [*accumulate(map(bool, lines.times), initial=0)]
-    if not timed[-1]:
-        return
-    groups: dict[tuple[str, str | Box], list[Box]] = defaultdict(list)
-    for box in lines.evidence.page.boxes[1:]:
-        identity = box.element.attr("id") or ""
-        names: list[str | Box] = [*filter(_is_name_part, box.classes.split())]
-        if identity and identity[-1].isdigit():
-            names.append(f"#{identity.rstrip(_DIGITS)}")
-        if box.parent is not None:
-            names.append(box.parent)
-        for name in names:
-            groups[box.tag, name].append(box)
-    likely: list[tuple[int, list[Box], int]] = []
-    for (_, name), boxes in groups.items():
-        if len(boxes) < MIN_POSTS and not (isinstance(name, str) and _is_comment(name)):
-            continue
-        with_time = sum(timed[box.end] > timed[box.first] for box in boxes)
-        if with_time >= MIN_SHARE * len(boxes) and not lines.evidence.is_beside(boxes[0], _ELSEWHERE):
-            likely.append((with_time, boxes, len(_WAYS) if isinstance(name, str) else _MARKED_WAYS))
+    boxes = lines.evidence.page.boxes
+    timed = [*accumulate((place in lines.times for place in range(len(lines.blocks))), initial=0)]
+    with_time: Counter[tuple[str, str | Box]] = Counter()
+    for box in boxes[1:] if lines.times else ():
+        if timed[box.end] > timed[box.first]:
+            with_time.update((box.tag, name) for name in _likenesses(box))
+    groups: dict[tuple[str, str | Box], list[Box]] = {
+        kind: []
+        for kind, count in with_time.items()
+        if count >= MIN_POSTS or (isinstance(kind[1], str) and _is_comment(kind[1]))
+    }
+    tags = {tag for tag, _ in groups}
+    for box in boxes[1:] if groups else ():
+        if box.tag in tags:
+            for name in _likenesses(box):
+                if (group := groups.get((box.tag, name))) is not None:
+                    group.append(box)
+    likely = [
+        (with_time[kind], group, len(_WAYS) if isinstance(kind[1], str) else _MARKED_WAYS)
+        for kind, group in groups.items()
+        if with_time[kind] >= MIN_SHARE * len(group) and not lines.evidence.is_beside(group[0], _ELSEWHERE)
+    ]
     likely.sort(key=itemgetter(0), reverse=True)
-    yield from ((boxes, ways) for _, boxes, ways in likely[:MAX_GROUPS])
+    return [(group, ways) for _, group, ways in likely[:MAX_GROUPS]]
+
+
+def _likenesses(box: Box) -> list[str | Box]:
+    """Returns by what a box may be one of several that are alike: words of its class, a numbered id, where it stands."""
+    likenesses: list[str | Box] = [*_names_alone(box.classes)] if box.classes else []
+    if box.html_id and box.html_id[-1].isdigit():
+        likenesses.append(f"#{box.html_id.rstrip(_DIGITS)}")
+    if box.parent is not None:
+        likenesses.append(box.parent)
+    return likenesses
+
+
+@lru_cache(maxsize=20_000)
+def _names_alone(classes: str) -> tuple[str, ...]:
+    return tuple(filter(_is_name_part, classes.split()))
 
 
 class _Group:
@@ -244,13 +284,13 @@ class _Group:
         self._lines, self._boxes, self._ways = lines, boxes, ways
         self._own = self._own_places()
         self._times = [*map(self._time, self._own)]
-        self._names = [self._author(places) if time else ("", -1) for places, (time, _) in self._parts(self._times)]
         words = [sum(map(lines.words_at, places)) for places in self._own]
+        self._names = [
+            lines.first_name(places, ways) if time else ("", -1)
+            for places, (time, _) in zip(self._own, self._times, strict=True)
+        ]
         self._whole = [at for at, (name, _) in enumerate(self._names) if name and words[at] >= MIN_WORDS_OF_POST]
         self.count, self.words = len(self._whole), sum(words[at] for at in self._whole)
-
-    def _parts(self, others: list[tuple[str, int]]) -> Iterator[tuple[list[int], tuple[str, int]]]:
-        return zip(self._own, others, strict=True)
 
     def _own_places(self) -> list[list[int]]:
         """Returns the places of the blocks of each box, without those of boxes of the group within it."""
@@ -321,28 +361,19 @@ class _Group:
         told = [
             (not is_marked, _clock(words) is None, place, words)
             for place in places
-            for words, is_marked in self._lines.times[place]
+            for words, is_marked in self._lines.times.get(place, ())
         ]
         *_, place, words = min(told, key=itemgetter(0, 1, 2), default=(True, True, -1, ""))
         return words, place
 
-    def _author(self, places: list[int]) -> tuple[str, int]:
-        """Returns whose a post is, and in which block that is said."""
-        told = [
-            (way, place, name)
-            for place in places
-            for way, name in enumerate(self._lines.names(place)[: self._ways])
-            if name
-        ]
-        _, place, name = min(told, key=itemgetter(0, 1), default=(0, -1, ""))
-        return name, place
 
-
-def _is_quote(box: Box) -> bool:
-    names = box.classes.lower().split()
+@lru_cache(maxsize=20_000)
+def _is_quote(tag: str, classes: str) -> bool:
+    """Returns whether a box with a tag and a class has what a post quotes of another one."""
+    names = classes.lower().split()
     if any(name in _QUOTES or name.endswith(("-quote", "_quote")) for name in names):
         return True
-    return box.tag == "blockquote" and _is_own_text(box.classes) is None  # some forums have each post in one
+    return tag == "blockquote" and _is_own_text(classes) is None  # some forums have each post in one
 
 
 def _up_to(post: Box, box: Box | None) -> Iterator[Box]:
@@ -352,22 +383,41 @@ def _up_to(post: Box, box: Box | None) -> Iterator[Box]:
         box = box.parent
 
 
-def _times(block: TextBlock) -> list[tuple[str, bool]]:
-    """Returns the times that a block has, as they are written, and whether each is marked as one."""
-    marked = [
-        (words, True)
-        for begin, end, element in _elements(block)
-        if (words := time_marking(element) or (block.text[begin:end].strip() if element.tag in _TIMES else ""))
-        and len(words) <= MAX_TIME_CHARACTERS
-    ]
+def _marked_times(body: Element) -> dict[Element, str]:
+    """Returns the elements of a page that are marked as times, each with its time for programs, empty for none."""
+    elements = (*body.select(_MAYBE_TIMES), *body.select(_MAYBE_LINKS_TO_TIMES))
+    times = ((element, time_marking(element)) for element in elements)
+    return {element: words for element, words in times if words or element.tag in _TIMES}
+
+
+def _times_of(block: TextBlock, text: str, marked: dict[Element, str]) -> list[tuple[str, bool]]:
+    """Returns the times that a block has, as they are written, and whether each is marked as one.
+
+    Args:
+        block: Of the page.
+        text: Its own, on one line.
+        marked: Elements that are marked as times.
+    """
     if marked:
-        return marked
-    times = []
-    for written in block.text[: 3 * MAX_LINE_CHARACTERS].split("\n"):
-        line = " ".join(written.split())
-        if len(line) <= MAX_LINE_CHARACTERS and not line.isalpha() and not _of_other_time(line):
-            times += [(time[0], False) for time in [date_in_line(line) or _ago(line)] if time]
-    return times
+        times = [
+            (words, True)
+            for begin, end, element in _elements(block)
+            if element in marked
+            and (words := marked[element] or block.text[begin:end].strip())
+            and len(words) <= MAX_TIME_CHARACTERS
+        ]
+        if times:
+            return times
+    if not has_digit(text) and not text.lower().startswith(_DAYS):
+        return []
+    lines = (" ".join(line.split()) for line in block.text[: 3 * MAX_LINE_CHARACTERS].split("\n"))
+    return [
+        (time[0], False)
+        for line in lines
+        if len(line) <= MAX_LINE_CHARACTERS
+        and (time := date_in_line(line) or _ago(line)) is not None
+        and not _of_other_time(line)
+    ]
 
 
 def _elements(block: TextBlock) -> Iterator[tuple[int, int, Element]]:
