@@ -102,7 +102,7 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     own_blocks = [page.blocks[place] for place in _without_byline(evidence, places, author or "")]
     content, own_markdown = text_of(own_blocks), markdown_of(own_blocks, html.base) if markdown else ""
     declared_text = _declared_text(declared)
-    if len(words_of(declared_text)) > DECLARED_TIMES * len(words_of(content)):
+    if declared_text and len(words_of(declared_text)) > DECLARED_TIMES * len(words_of(content)):
         content, own_markdown = declared_text, as_markdown(declared_text) if markdown else ""
     values = {
         "title": title.words,
@@ -148,7 +148,11 @@ def _declared_text(declared: Declared) -> str:
 
 def _without_byline(evidence: BlockEvidence, places: list[int], author: str) -> list[int]:
     """Returns places without those of lines that say by whom and when the page was written, and no more."""
-    return [place for place in places if not _is_byline(evidence.texts[place], author)]
+    return [
+        place
+        for place in places
+        if not ((author or evidence.has_digit[place]) and _is_byline(evidence.texts[place], author))
+    ]
 
 
 def _is_byline(line: str, author: str) -> bool:

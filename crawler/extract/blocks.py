@@ -96,13 +96,15 @@ class TextBlock:
 
     Attributes:
         box: The innermost box that holds it.
-        text: As a browser shows it, on one line; code as it stands.
+        text: As a browser shows it, with a line for each `<br>`, and further blanks; code as it stands.
+        line: The same on one line, without these blanks.
         linked: How many of its characters are in links.
         inline: The elements within it, inner ones first, each with where it begins and ends in the text.
     """
 
     box: Box
     text: str
+    line: str
     linked: int
     inline: list[tuple[int, int, Any]] = field(default_factory=list)
 
@@ -240,21 +242,21 @@ class _Walk:
 
     def _add_code(self, box: Box, element: Element) -> None:
         text = self._texts.preformatted(element)
-        if text.strip():
-            self.blocks.append(TextBlock(box, text, 0))
+        if line := " ".join(text.split()):
+            self.blocks.append(TextBlock(box, text, line, 0))
             self.seen_characters += len(text)
 
     def _end_block(self, box: Box) -> None:
         """Adds what was read since the last line break, if that is anything."""
         parts = self._parts
         text = "".join(parts).replace("\n", " ").replace("\r", " ").replace(_LINE_BREAK, "\n")
-        if text.strip():
+        if line := " ".join(text.split()):
             last = len(parts)
             inline = self._ended + [(begin, last, element) for begin, element in self._open[::-1] if begin < last]
             if inline:
                 at = [0, *accumulate(map(len, parts))]
                 inline = [(at[begin], at[end], element) for begin, end, element in inline]
-            self.blocks.append(TextBlock(box, text, self._linked, inline))
+            self.blocks.append(TextBlock(box, text, line, self._linked, inline))
             self.seen_characters += len(text)
         parts.clear()
         self._ended.clear()

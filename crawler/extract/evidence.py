@@ -45,8 +45,9 @@ _NOTHING = (0,) * BOX_PIECES
 _words = re.compile(r"\w+").findall
 # Chinese and Japanese have no blanks between words, most of which have two characters.
 _words_without_blanks = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\W\u3040-\u30ff\u3400-\u9fff]+").findall
-has_digit = re.compile(r"\d").search
-ends_sentence = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*\s*$").search
+_digit = re.compile(r"\d").search
+_SENTENCE_ENDS = tuple(".!?\u2026:;\u3002\uff01\uff1f")
+_BEHIND_SENTENCES = " \"'\u201d\u2019)]"
 
 
 class BlockEvidence:
@@ -58,6 +59,7 @@ class BlockEvidence:
 
     Attributes:
         texts: Of the blocks, on one line each.
+        has_digit: Whether each has a digit, as all have that tell a time.
         counts: Their words.
         total: The words of the page.
         of_box: For each box its evidence.
@@ -65,7 +67,8 @@ class BlockEvidence:
 
     def __init__(self, page: PageBlocks, title: str) -> None:
         self.page = page
-        self.texts = [" ".join(block.text.split()) for block in page.blocks]
+        self.texts = [block.line for block in page.blocks]
+        self.has_digit = [_digit(text) is not None for text in self.texts]
         self._words = [words_of(text.lower()) for text in self.texts]
         self.counts = [*map(len, self._words)]
         self._shares = [
@@ -135,7 +138,7 @@ class BlockEvidence:
         shares = [_tenths(share) for share in self._shares]
         linked = [share if block.linked else 10 for share, block in zip(shares, blocks, strict=True)]
         bits = [count.bit_length() for count in counts]
-        sentences = [int(ends_sentence(text) is not None) for text in self.texts]
+        sentences = [int(ends_sentence(text)) for text in self.texts]
         main, articles = 2 * self._has_main, 2 * self._articles
         paths = [block.box.lineage.path for block in blocks]
         heading, first, last = self._heading, self._first_long, self._last_long
@@ -148,8 +151,8 @@ class BlockEvidence:
             sentences,
             [min(text.count(",") + text.count("\uff0c"), MAX_COUNTED) for text in self.texts],
             [
-                _tenths(sum(map(str.isdigit, words)) / len(words)) if words and has_digit(text) else 0
-                for words, text in zip(self._words, self.texts, strict=True)
+                _tenths(sum(map(str.isdigit, words)) / (len(words) or 1)) if has_digit else 0
+                for words, has_digit in zip(self._words, self.has_digit, strict=True)
             ],
             [_tenths(before / total) for before in self._sum_words[:-1]],
             [
@@ -215,6 +218,11 @@ class BlockEvidence:
             listed.append(box if alike_log >= LIST_LEVEL else listed[place] if place >= 0 else None)
             big.append(box if words_log >= BIG_LEVEL else big[place] if place >= 0 else None)
         return pieces, listed, big
+
+
+def ends_sentence(text: str) -> bool:
+    """Returns whether a text on one line ends as a sentence does, or as what leads to a list."""
+    return text.rstrip(_BEHIND_SENTENCES).endswith(_SENTENCE_ENDS)
 
 
 def words_of(text: str) -> list[str]:

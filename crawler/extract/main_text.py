@@ -11,9 +11,9 @@ from crawler.extract.declared import folded
 from crawler.extract.evidence import LINKED_SHARE, ends_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from crawler.extract.blocks import Box, TextBlock
+    from crawler.extract.blocks import TextBlock
     from crawler.extract.evidence import BlockEvidence
 
 BESIDE_SHARE = 0.3  # of the scores of the blocks before and behind, in that of a block: texts have few gaps
@@ -69,11 +69,11 @@ def tidied(evidence: BlockEvidence, places: list[int], title: str) -> list[int]:
 def _without_repeated(evidence: BlockEvidence, places: list[int], title: str) -> list[int]:
     """Returns places without those of blocks that say the title, or for a second time what stands elsewhere."""
     known: set[str] = set()
-    key = folded(title)
+    key, longest = folded(title), 2 * len(title)
     once = []
     for place in places:
         written = evidence.texts[place]
-        if folded(written) == key:
+        if len(written) <= longest and folded(written) == key:
             continue
         if evidence.counts[place] >= MIN_WORDS_REPEATED:
             if written in known:
@@ -102,44 +102,24 @@ def _without_labels(evidence: BlockEvidence, places: list[int]) -> list[int]:
     return places[:end]
 
 
-def text_of(blocks: Sequence[TextBlock]) -> str:
+def text_of(blocks: Iterable[TextBlock]) -> str:
     """Returns blocks as clean text: each on lines of its own, rows of tables with tabs, code as it stands."""
-    return "\n".join(filter(None, (_line_of(row) for row in rows_of(blocks))))
+    return "\n".join(filter(None, map(_clean, blocks)))
 
 
-def rows_of(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
-    """Yields blocks that stand on one line together: those of one row of a table, if each cell has one, else each."""
-    at = 0
-    while at < len(blocks):
-        row, end = row_around(blocks[at]), at + 1
-        if row is not None:
-            while end < len(blocks) and row_around(blocks[end]) is row:
-                end += 1
-            cells = {cell_around(block) for block in blocks[at:end]}
-            if len(cells) < end - at or any(block.tag == "pre" for block in blocks[at:end]):
-                end = at + 1
-        yield [*blocks[at:end]]
-        at = end
+def cells_of(block: TextBlock) -> list[tuple[int, int]]:
+    """Returns where the cells of a row of a table begin and end in its text; none of any other block.
+
+    Nor are there any in a row with a table in one of its cells: most of these only lay out a page.
+    """
+    cells = sorted((begin, end) for begin, end, element in block.inline if element.tag in _CELLS)
+    is_row = len(cells) > 1 and all(end <= begin for (_, end), (begin, _) in pairwise(cells))
+    return cells if is_row else []
 
 
-def row_around(block: TextBlock) -> Box | None:
-    """Returns the row of a table in which a block is; None if it is in none."""
-    cell = cell_around(block)
-    return cell.parent if cell is not None and cell.parent is not None and cell.parent.tag == "tr" else None
-
-
-def cell_around(block: TextBlock) -> Box | None:
-    """Returns the cell of a table in which a block is, with no box of another kind than these between."""
-    box: Box | None = block.box
-    while box is not None and box.tag not in _CELLS:
-        box = box.parent if box.tag in ("p", "div") else None
-    return box
-
-
-def _line_of(row: list[TextBlock]) -> str:
-    if len(row) > 1:
-        return "\t".join(text.line(block.text) for block in row)
-    cells = sorted((begin, end) for begin, end, element in row[0].inline if element.tag in _CELLS)
-    if len(cells) > 1 and all(end <= begin for (_, end), (begin, _) in pairwise(cells)):  # not tables within tables
-        return "\t".join(text.line(row[0].text[begin:end]) for begin, end in cells)
-    return text.verbatim(row[0].text) if row[0].tag == "pre" else text.paragraphs(row[0].text)
+def _clean(block: TextBlock) -> str:
+    if block.inline and (cells := cells_of(block)):
+        return "\t".join(text.line(block.text[begin:end]) for begin, end in cells)
+    if block.tag == "pre":
+        return text.verbatim(block.text)
+    return text.paragraphs(block.text if "\n" in block.text else block.line)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawler.base import text
 from crawler.extract.document import absolute
-from crawler.extract.main_text import HEADINGS, row_around, rows_of
+from crawler.extract.main_text import HEADINGS, cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,16 +29,16 @@ def markdown_of(blocks: Sequence[TextBlock], base: str) -> str:
     """
     parts: list[str] = []
     table: Box | None = None
-    for row in rows_of(blocks):
-        around = row_around(row[0])
-        own_table = around.parent if around is not None and len(row) > 1 else None
-        if own_table is not None:
-            line = "| " + " | ".join(_inline(block, base) for block in row) + " |"
-            is_first = own_table is not table
-            parts.append(f"\n{line}\n|{' --- |' * len(row)}" if is_first else line)
-        else:
-            parts.append(_block(row[0], base))
-        table = own_table
+    for block in blocks:
+        cells = cells_of(block)
+        if not cells:
+            parts.append(_block(block, base))
+            table = None
+            continue
+        line = f"| {' | '.join(_inline(block, base, begin, end) for begin, end in cells)} |"
+        table_around = next((box for box in _lineage(block.box) if box.tag == "table"), None)
+        parts.append(line if table_around is table else f"\n{line}\n|{' --- |' * len(cells)}")
+        table = table_around
     return text.verbatim("\n".join(filter(None, parts)))
 
 
@@ -53,7 +53,7 @@ def _block(block: TextBlock, base: str) -> str:
         code = text.verbatim(block.text)
         fence = "```" if "```" not in code else "~" * 4
         return f"\n{fence}\n{code}\n{fence}"
-    written = _inline(block, base)
+    written = _inline(block, base, 0, len(block.text))
     if not written:
         return ""
     if block.tag in HEADINGS:
@@ -83,12 +83,14 @@ def _lineage(box: Box | None) -> list[Box]:
     return around
 
 
-def _inline(block: TextBlock, base: str) -> str:
-    """Returns the text of a block on one line, with its links, emphasis and code."""
+def _inline(block: TextBlock, base: str, start: int, stop: int) -> str:
+    """Returns a part of the text of a block on one line, with its links, emphasis and code."""
     opens: dict[int, str] = {}
     closes: dict[int, str] = {}
     code: list[tuple[int, int]] = []
     for begin, end, element in block.inline:  # inner ones first
+        if begin < start or end > stop:
+            continue
         mark = _MARKS.get(element.tag)
         if mark and block.text[begin:end].strip():
             opens[begin] = mark + opens.get(begin, "")
@@ -98,8 +100,8 @@ def _inline(block: TextBlock, base: str) -> str:
         elif element.tag == "a" and (address := next(iter(absolute([element.attr("href") or ""], base)), "")):
             opens[begin] = f"[{opens.get(begin, '')}"
             closes[end] = f"{closes.get(end, '')}](<{address}>)"
-    pieces, last = [], 0
-    for place in sorted({*opens, *closes, len(block.text)}):
+    pieces, last = [opens.pop(start, "")], start
+    for place in sorted({*opens, *closes, stop}):
         piece = block.text[last:place]
         is_code = any(begin <= last < end for begin, end in code)
         pieces += [piece if is_code else _special.sub(r"\\\1", piece), closes.get(place, ""), opens.get(place, "")]

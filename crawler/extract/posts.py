@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from crawler.base import text
 from crawler.extract.dates import to_utc
-from crawler.extract.evidence import LINKED_SHARE, has_digit
+from crawler.extract.evidence import LINKED_SHARE
 from crawler.extract.published import MAX_CHARACTERS as MAX_TIME_CHARACTERS
 from crawler.extract.published import date_in_line, time_marking
 
@@ -86,6 +86,7 @@ _no_name = re.compile(
     |go\sto.*|re:.*|\#?\d+|[A-Z][a-z]{2,8}\.?\s\d{1,2}|.*[<>*].*)""",
     re.IGNORECASE | re.VERBOSE,
 ).fullmatch
+MAX_DAY_CHARACTERS = 10  # of the longest of these
 _DAYS = ("yesterday", "today", "gestern", "heute")
 _ago = re.compile(
     rf"""^\W*\d+\s?(?:[smhdwy]|min|hr|mo|yr)\W*$|\b\d+\s(?:second|minute|hour|day|week|month|year)s?\sago\b
@@ -178,8 +179,8 @@ class _PostLines:
         marked = _marked_times(boxes[0].element) if boxes else {}
         self.times = {
             place: times
-            for place, (block, text) in enumerate(zip(self.blocks, evidence.texts, strict=True))
-            if (times := _times_of(block, text, marked))
+            for place, (block, has_digit) in enumerate(zip(self.blocks, evidence.has_digit, strict=True))
+            if (times := _times_of(block, marked, has_digit=has_digit))
         }
         if boxes:
             self._add_unseen_times(boxes)
@@ -258,7 +259,7 @@ def _alike(lines: _PostLines) -> list[tuple[list[Box], int]]:
 
 
 def _likenesses(box: Box) -> list[str | Box]:
-    """Returns by what a box may be one of several that are alike: words of its class, a numbered id, where it stands."""
+    """Returns by what a box may be one of several that are alike: words of its class, a numbered id, its place."""
     likenesses: list[str | Box] = [*_names_alone(box.classes)] if box.classes else []
     if box.html_id and box.html_id[-1].isdigit():
         likenesses.append(f"#{box.html_id.rstrip(_DIGITS)}")
@@ -390,13 +391,13 @@ def _marked_times(body: Element) -> dict[Element, str]:
     return {element: words for element, words in times if words or element.tag in _TIMES}
 
 
-def _times_of(block: TextBlock, text: str, marked: dict[Element, str]) -> list[tuple[str, bool]]:
+def _times_of(block: TextBlock, marked: dict[Element, str], *, has_digit: bool) -> list[tuple[str, bool]]:
     """Returns the times that a block has, as they are written, and whether each is marked as one.
 
     Args:
         block: Of the page.
-        text: Its own, on one line.
         marked: Elements that are marked as times.
+        has_digit: Whether its text has one.
     """
     if marked:
         times = [
@@ -408,7 +409,7 @@ def _times_of(block: TextBlock, text: str, marked: dict[Element, str]) -> list[t
         ]
         if times:
             return times
-    if not has_digit(text) and not text.lower().startswith(_DAYS):
+    if not has_digit and not block.line[:MAX_DAY_CHARACTERS].lower().startswith(_DAYS):
         return []
     lines = (" ".join(line.split()) for line in block.text[: 3 * MAX_LINE_CHARACTERS].split("\n"))
     return [

@@ -249,7 +249,8 @@ def last_change(evidence: BlockEvidence, places: Sequence[int]) -> str:
     lines = {
         line
         for place, (block, line) in enumerate(zip(evidence.page.blocks, evidence.texts, strict=True))
-        if len(line) <= MAX_LINE_CHARACTERS
+        if evidence.has_digit[place]
+        and len(line) <= MAX_LINE_CHARACTERS
         and _says_change(line)
         and date_in_line(line)
         and (place not in own or evidence.is_beside(block.box))

@@ -350,13 +350,18 @@ def test_the_text_may_be_wanted_as_markdown():
         "<article><h1>Flood in Wulong</h1>"
         f"{STORY}<h2>What to do on such a day in the town</h2><ul><li>Call the <a href=/help>people of the town</a> "
         "who know the river and its bridges.<li>Leave <code>the_house</code> by the upper door, where the water "
-        "doesn't reach, with the others.</ul></article>"
+        "doesn't reach, with the others.</ul>"
+        "<table><tr><td>The <b>old</b> bridge on the way to the school of the town<td>1871, as people say.<tr><td>The "
+        "bridge of the road to the other towns on the river<td>1954, when the road was made.</table>"
+        "<p>All bridges of the town are open for people and cars again, the mayor says.</article>"
     )
     found = extract.fields(html(SHELL.format("", "", main, "")), WEB, markdown=True)
     assert found.page_type == "article"
     assert "## What to do on such a day in the town" in found.markdown
     assert f"- Call the [people of the town](<{BASE}/help>) who know" in found.markdown
     assert "- Leave `the_house` by" in found.markdown
+    row = "| The **old** bridge on the way to the school of the town | 1871, as people say. |"
+    assert f"{row}\n| --- | --- |\n| The bridge of the road" in found.markdown
 
 
 @pytest.mark.parametrize(
