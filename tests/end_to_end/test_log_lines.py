@@ -1,7 +1,8 @@
-"""What a worker's log says of what goes wrong: a few lines, whatever the number of pages."""
+"""A worker's log: a few lines of what goes wrong, whatever the number of pages, and JSON where it is told to."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 
@@ -43,3 +44,10 @@ def test_failures_of_pages_robots_and_images_are_a_line_for_each_host(serve, cra
     assert (counted["http-404"], counted["media http-404"]) == (2 * PAGES, PAGES)
     assert counted["robots-unreachable"] >= 2 * PAGES
     assert "robots.txt connection" in text
+
+
+def test_every_line_of_the_log_is_json(crawl):
+    written = crawl.finish(environment={"LOG_JSON": "1"}).decode()
+    lines = [json.loads(line) for line in written.splitlines()]
+    assert {"worker-started", "sinks-chosen"} <= {line.get("event") for line in lines}
+    assert all(line["time"] and line["level"] and line["logger"] and line["message"] for line in lines)

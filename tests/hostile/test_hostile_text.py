@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import uuid
 from contextlib import closing
 from html import escape
 from pathlib import Path
@@ -13,7 +12,7 @@ import orjson
 import pytest
 import redis
 import topics
-from crawl import Crawl
+from crawl import crawl_to_every_sink
 from hostile.hostile_wire_bodies import answer
 from hostile.pages import ARTICLE, serving
 from kafka import KafkaProducer
@@ -119,29 +118,13 @@ def pages():
 @pytest.fixture(scope="module")
 def places(fork_server, redis_server, mongo_server, kafka_server, tmp_path_factory):
     """A folder, a database and a topic prefix that no other test has."""
-    unique = uuid.uuid4().hex
-    environment = {
-        "KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap,
-        "MONGO_URL": mongo_server.url,
-        "MONGO_DATABASE": f"text_{unique}",
-        "PYTHONPATH": str(Path(__file__).parents[1]),
-    }
-    settings = {
-        "KEY_PREFIX": f"text-{unique}",
-        "TOPIC_PREFIX": f"text-{unique}.",
-        "ITEM_SINKS": "files,kafka,mongo",
-        "PARSER_MODULES": "hostile.hostile_parser",
-        "ALLOW_PRIVATE_ADDRESSES": 1,
-        "MAX_ATTEMPTS": 1,
-        "LOG_LEVEL": "DEBUG",
-    }
+    settings = {"PARSER_MODULES": "hostile.hostile_parser", "MAX_ATTEMPTS": 1, "LOG_LEVEL": "DEBUG"}
     folder = tmp_path_factory.mktemp("text")
-    with Crawl(fork_server, folder, redis_server.url, settings, environment) as crawl:
+    with crawl_to_every_sink(fork_server, folder, redis_server, kafka_server, mongo_server, **settings) as crawl:
+        crawl.environment["PYTHONPATH"] = str(Path(__file__).parents[1])
         crawl.write_site("html", HTML)
         crawl.write_site("parsed", PARSED)
         yield crawl
-    with MongoClient(mongo_server.url) as client:
-        client.drop_database(environment["MONGO_DATABASE"])
 
 
 @pytest.fixture(scope="module")

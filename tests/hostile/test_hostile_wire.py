@@ -94,3 +94,23 @@ def test_what_finished_is_a_page(met):
     for url in finished:
         item = next(item for item in met.items.values() if item["url"].startswith(url + "/"))
         assert "long enough to be one" in item["content"], url
+
+
+def test_a_site_s_cookies_are_its_own(fork_server, redis_server, tmp_path):
+    cookies = b"Set-Cookie: own=secret\r\nSet-Cookie: wide=secret; Domain=%b\r\nSet-Cookie: all=secret; Domain=."
+    steps = {}
+    with (
+        hosts({"script": lambda _path: [answer()], "address": "127.0.0.2"}, (lambda path: [steps[path]],)) as servers,
+        Worker(fork_server, redis_server, tmp_path, {"COOKIES_ENABLED": 1}) as worker,
+    ):
+        there, here = servers
+        steps["/page"] = answer(b"", b"Location: /in", cookies % there.address.encode(), status=b"302 Found")
+        steps["/in"] = answer(b"", b"Location: " + there.page.encode(), status=b"302 Found")
+        assert worker.outcomes([here.page]) == {here.page: FINISH}
+        assert [item["url"] for item in worker.items()] == [there.page]
+    assert [one.path for one in here.pages()] == ["/page", "/in"]
+    assert b"own=secret" in here.pages()[1].head
+    for one in there.asked:
+        assert b"secret" not in one.head
+        assert b"\r\nCookie:" not in one.head
+        assert b"Authorization" not in one.head
