@@ -28,8 +28,9 @@ from unittest import mock
 from benchmarks.frontier_rig import BATCH, OWNERS, PLAN, SITE, URL_CHARACTERS, Rig, seeds_of
 from crawler.base.models import Seed
 from crawler.frontier import scripts
+from crawler.frontier.offer import OFFER_BATCH
 from crawler.frontier.preflight import prepare
-from crawler.frontier.queue import NO_TURN, OFFER_BATCH
+from crawler.frontier.queue import NO_TURN
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Operation, Settlement, TurnRelease
 from crawler.plans.registry import PlanRecord, Registry

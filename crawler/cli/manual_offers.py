@@ -12,7 +12,7 @@ from crawler.base.errors import FrontierError, PlanError, ScriptRouteError, UrlE
 from crawler.base.models import Seed
 from crawler.base.redaction import without_credentials
 from crawler.base.text import one_line
-from crawler.frontier.queue import OFFER_BATCH
+from crawler.frontier.offer import OFFER_BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

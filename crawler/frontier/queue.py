@@ -11,8 +11,7 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass, fields
-from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from redis.exceptions import OutOfMemoryError
 
@@ -23,6 +22,17 @@ from crawler.frontier import scripts
 from crawler.frontier.in_flight import InFlight
 from crawler.frontier.keys import OTHER, as_count, as_text, partition_of
 from crawler.frontier.ledger import Totals
+from crawler.frontier.offer import (
+    IS_NEW,
+    NO_RECEIPT,
+    NO_TERMS,
+    OFFER_BATCH,
+    Count,
+    OfferTerms,
+    Proposal,
+    Receipt,
+    SeedKind,
+)
 from crawler.frontier.recall import Recall
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.servers.redis_cluster import is_cluster
@@ -35,10 +45,7 @@ if TYPE_CHECKING:
     from crawler.base.reasons import Note
     from crawler.frontier.frontier_config import FrontierConfig
 
-# In one call; each takes some 5 ms of Redis's time then, so that claims of others aren't held up. One that takes longer
-# ends by itself (lua/lib/budget.lua) and says how far it came.
-OFFER_BATCH = 300  # seeds
-SETTLE_CALL_MAX = 100  # settlements, and as many turns
+SETTLE_CALL_MAX = 100  # settlements, and as many turns, in one call: some 5 ms of Redis's time, as OFFER_BATCH seeds
 BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; see settle.lua for the next
 BACKOFF_LONGEST_SECONDS = 300.0  # so that a host that is back is noticed within five minutes
 DELIVERED = "+"  # in place of the host of a seed that needs no fetch
@@ -52,20 +59,6 @@ FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, 
 SEED_FIELDS = 7  # of each seed in the answer of claim.lua
 
 
-class OfferAnswer(IntEnum):
-    """What offer.lua answers of a seed, a byte for each. One that stays known does so until receipts are voided."""
-
-    KNOWN_FINISHED = ord("0")
-    NEW_STAYS_KNOWN = ord("1")
-    REFUSED = ord("2")  # the ledger says why
-    PLAN_DELETED = ord("3")  # counted nowhere
-    KNOWN = ord("4")
-    NEW = ord("5")
-    KNOWN_STAYS_KNOWN = ord("6")
-
-
-IS_NEW = frozenset({OfferAnswer.NEW, OfferAnswer.NEW_STAYS_KNOWN})
-STAYS_KNOWN = frozenset({OfferAnswer.KNOWN_FINISHED, OfferAnswer.NEW_STAYS_KNOWN, OfferAnswer.KNOWN_STAYS_KNOWN})
 ClaimState = Literal["ok", "locked", "lapsed", "drain", "quarantined", "full", "late"]
 
 
@@ -94,60 +87,6 @@ class ClaimAnswer:
         return self.wait_ms is not None and self.wait_ms <= TURN_RECHECK_MILLISECONDS
 
 
-class SeedKind(NamedTuple):
-    """What seeds are counted under."""
-
-    plan: str
-    site: str
-    interval_s: int
-
-    @classmethod
-    def of(cls, seed: Seed) -> Self:
-        """Returns the kind of a seed."""
-        return cls(seed.plan, seed.site, seed.interval_s)
-
-
-class Proposal(NamedTuple):
-    """A seed as the frontier is offered it, with its fingerprint, which takes some time to find."""
-
-    fingerprint: bytes
-    seed: Seed
-
-    @classmethod
-    def of(cls, seed: Seed) -> Self:
-        """Returns the proposal of a seed."""
-        return cls(seed.fingerprint, seed)
-
-
-class Count(NamedTuple):
-    """Seeds that aren't offered, but that the ledger shall count.
-
-    Attributes:
-        counted_as: `known`, or why they are refused.
-    """
-
-    kind: SeedKind
-    counted_as: str
-    number: int
-
-
-class Receipt(NamedTuple):
-    """What an offer leaves in Redis, so that a later one may rely on its answer (lua/lib/receipts.lua).
-
-    Attributes:
-        owner: Of the lease in the partition; empty: nothing is left.
-        number: Left by this call; the owner never uses it again.
-        relied_on: Left by an earlier call, without which this one shall do nothing; empty: it relies on none.
-    """
-
-    owner: str
-    number: str
-    relied_on: str
-
-
-NO_RECEIPT = Receipt("", "", "")
-
-
 class Queue:
     """One frontier, over all its partitions.
 
@@ -169,50 +108,27 @@ class Queue:
     ) -> list[bool]:
         """Proposes seeds, each for its plan. What the plan asked for before is refused, and what failed by its tries.
 
-        Args:
-            due_ms: When they come due, in ms since the epoch; 0: now.
-            edition: Of the plan, when it asked for the page that led to the seeds. If the plan was replaced since, they
-                are refused, and counted as `replaced`. 0: not said.
-            budget: For links found on pages: how many of them each host takes within `fail_days`, by all calls
-                together. Seeds beyond that are refused, and counted as `over-budget`. 0: no limit.
-            confirmed: On a Redis Cluster, returns when a failure of a node can't undo the offers, so that what led to
-                them may be ended in another partition. (One Redis loses an end that came later first.) Nothing is
-                waited for if CONFIRM_OFFERS is off.
+        The arguments beside the seeds are those of `OfferTerms`.
 
         Returns:
             For each seed whether it was new to its plan.
         """
-        offered = list(seeds)
+        offered, terms = list(seeds), OfferTerms(due_ms, edition, budget, confirmed)
         by_partition: dict[int, list[int]] = defaultdict(list)
         for index, seed in enumerate(offered):
             by_partition[partition_of(seed.host, self.partitions)].append(index)
         is_new = [False] * len(offered)
         for partition, indexes in by_partition.items():
-            proposals = [Proposal.of(offered[index]) for index in indexes]
-            answers = await self.offer_to(
-                partition, proposals, due_ms, edition=edition, budget=budget, confirmed=confirmed
-            )
+            answers = await self.offer_to(partition, [Proposal.of(offered[index]) for index in indexes], terms)
             for index, answer in zip(indexes, answers, strict=True):
                 is_new[index] = answer in IS_NEW
         return is_new
 
-    async def offer_to(
-        self,
-        partition: int,
-        proposals: Sequence[Proposal],
-        due_ms: int = 0,
-        *,
-        edition: int = 0,
-        budget: int = 0,
-        confirmed: bool = False,
-    ) -> bytes:
-        """Proposes seeds of one partition; arguments are those of `offer`. Returns what offer.lua answers of each."""
+    async def offer_to(self, partition: int, proposals: Sequence[Proposal], terms: OfferTerms) -> bytes:
+        """Proposes seeds of one partition; returns an `OfferAnswer` for each, as bytes."""
         answers = b""
         while len(answers) < len(proposals):
-            batch = proposals[len(answers) : len(answers) + OFFER_BATCH]
-            of_batch = await self.offer_batch(
-                partition, batch, due_ms, edition=edition, budget=budget, confirmed=confirmed
-            )
+            of_batch = await self.offer_batch(partition, proposals[len(answers) : len(answers) + OFFER_BATCH], terms)
             assert of_batch is not None  # it relies on no receipt
             answers += of_batch
         return answers
@@ -221,15 +137,12 @@ class Queue:
         self,
         partition: int,
         proposals: Iterable[Proposal],
-        due_ms: int = 0,
+        terms: OfferTerms = NO_TERMS,
         *,
-        edition: int = 0,
-        budget: int = 0,
-        confirmed: bool = False,
         counts: Iterable[Count] = (),
         receipt: Receipt = NO_RECEIPT,
     ) -> bytes | None:
-        """Proposes up to OFFER_BATCH seeds of one partition by one call; `offer` explains what isn't said here.
+        """Proposes up to OFFER_BATCH seeds of one partition by one call.
 
         Args:
             counts: Seeds that aren't proposed, and that the ledgers of their plans shall count all the same.
@@ -237,17 +150,17 @@ class Queue:
                 (lua/lib/receipts.lua).
 
         Returns:
-            What offer.lua answers of each seed that it came to; None: the receipt isn't there, and nothing was done.
+            An `OfferAnswer` for each seed that the call came to; None: the receipt isn't there, and nothing was done.
         """
-        host_budget = f"{budget} {self._config.fail_days * DAY_MILLISECONDS}" if budget else ""
-        arguments: list[object] = [self._channel, edition, *receipt, host_budget]
-        words = [word for kind, counted_as, number in counts for word in (" ".join(map(str, kind)), counted_as, number)]
+        host_budget = f"{terms.budget} {self._config.fail_days * DAY_MILLISECONDS}" if terms.budget else ""
+        arguments: list[object] = [self._channel, terms.edition, *receipt, host_budget]
+        words = [word for kind, *rest in counts for word in (" ".join(map(str, kind)), *rest)]
         arguments += (len(words) // COUNT_WORDS, *words)
         for fingerprint, seed in proposals:
-            arguments += (fingerprint, seed.dump(), due_ms)
-        run = scripts.run_confirmed if confirmed and self._confirms else scripts.run
-        answer: bytes | None = await run(self.redis, "offer", self._script_keys[partition], arguments)
-        return answer
+            arguments += (fingerprint, seed.dump(), terms.due_ms)
+        run = scripts.run_confirmed if terms.confirmed and self._confirms else scripts.run
+        answers: bytes | None = await run(self.redis, "offer", self._script_keys[partition], arguments)
+        return answers
 
     async def refuse(self, seed: Seed, note: Note, number: int) -> None:
         """Counts pages that were found and can't be offered, in the ledger of a seed's plan and site.

@@ -11,7 +11,7 @@ import orjson
 
 from crawler.base import reasons
 from crawler.base.errors import PlanError
-from crawler.frontier.queue import OFFER_BATCH
+from crawler.frontier.offer import OFFER_BATCH
 from crawler.frontier.seed_admin import SeedAdmin, UnfinishedSeed
 from crawler.plans.registry import PlanRecord
 

@@ -21,7 +21,7 @@ from frontier.observed import LOAD, SAVE, Observed
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import recount, scripts
-from crawler.frontier.queue import IS_NEW, Proposal
+from crawler.frontier.offer import IS_NEW, OfferTerms, Proposal
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.worker.claiming.known_pages import KnownPages
@@ -334,12 +334,11 @@ class Interleaving:
     async def _offer_unknown(self, who, seeds, edition, budget):
         """A worker offers seeds, but for those that it remembers as known; it must be right in that."""
         proposals = [Proposal.of(seed) for seed in seeds]
-        marks, remembered = await self.known[who].offer(
-            0, self.slots[who].owner, proposals, edition=edition, budget=budget
-        )
+        terms = OfferTerms(edition=edition, budget=budget, confirmed=True)
+        answers, remembered = await self.known[who].offer(0, self.slots[who].owner, proposals, terms)
         offered = [(seed.fingerprint, self._record(seed)) for seed in seeds]
         became = self.model.offer("content", offered, 0, edition, budget)
-        same("offer", [what == "new" for what in became], [mark in IS_NEW for mark in marks])
+        same("offer", [what == "new" for what in became], [answer in IS_NEW for answer in answers])
         self.reached.update(f"offered: {what}" for what in became)
         self.reached["offered: remembered"] += remembered
 

@@ -12,8 +12,9 @@ from crawler.base.models import Seed
 from crawler.frontier import ledger, recount
 from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import Keys
+from crawler.frontier.offer import OFFER_BATCH
 from crawler.frontier.preflight import prepare
-from crawler.frontier.queue import OFFER_BATCH, Queue, queues_of
+from crawler.frontier.queue import Queue, queues_of
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement
 from crawler.plans.registry import Registry

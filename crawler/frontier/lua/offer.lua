@@ -32,7 +32,7 @@
 -- Returns one byte, an answer below, for each seed that it came to, from the first on. Returns nil, and does nothing,
 -- where the receipt that it relies on isn't there any more.
 
--- The answers, as crawler/frontier/queue.py:OfferAnswer has them.
+-- The answers, as crawler/frontier/offer.py:OfferAnswer has them.
 local ANSWER = {
   known_finished = '0', new_stays_known = '1', refused = '2', plan_deleted = '3', known = '4', new = '5',
   known_stays_known = '6',

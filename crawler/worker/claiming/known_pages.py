@@ -8,12 +8,13 @@ from functools import lru_cache, partial
 from itertools import count
 from typing import TYPE_CHECKING
 
-from crawler.frontier.queue import OFFER_BATCH, STAYS_KNOWN, Count, OfferAnswer, Receipt, SeedKind
+from crawler.frontier.offer import OFFER_BATCH, STAYS_KNOWN, Count, OfferAnswer, Receipt, SeedKind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from crawler.frontier.queue import Proposal, Queue
+    from crawler.frontier.offer import OfferTerms, Proposal
+    from crawler.frontier.queue import Queue
 
 # Half of what is remembered at most; a page takes some 200 bytes. A site's menu is on each of its pages, and what one
 # search of a plan has found, the next ones find, too: both soon or not at all.
@@ -45,20 +46,20 @@ class KnownPages:
         self._younger_since_s = time.monotonic()
 
     async def offer(
-        self, partition: int, owner: str, offered: Sequence[Proposal], *, edition: int = 0, budget: int = 0
+        self, partition: int, owner: str, offered: Sequence[Proposal], terms: OfferTerms
     ) -> tuple[bytes, int]:
-        """Offers seeds of one partition as `Queue.offer` does, confirmed.
+        """Offers seeds of one partition as `Queue.offer_to` does.
 
         Args:
             owner: Of the lease in the partition; the receipts are made out to it.
 
         Returns:
-            What offer.lua answers of each seed, also of one that was only counted; and how many those were.
+            An `OfferAnswer` for each seed, also for one that was only counted; and how many those were.
 
         Raises:
             redis.exceptions.RedisError: Redis is away or full; some of the seeds may have been offered.
         """
-        call = partial(self._call, partition, owner, edition=edition, budget=budget)
+        call = partial(self._call, partition, owner, terms)
         try:
             return await self._offer(partition, offered, call)
         except BaseException:  # a cancellation, too: nobody knows which receipt was left last
@@ -92,10 +93,9 @@ class KnownPages:
         self,
         partition: int,
         owner: str,
+        terms: OfferTerms,
         batch: Sequence[Proposal],
         *,
-        edition: int,
-        budget: int,
         counts: Counter[SeedKind],
     ) -> bytes | None:
         """Makes one call, and remembers what it says to be known, or forgets all where the receipt isn't there.
@@ -107,9 +107,7 @@ class KnownPages:
         answers = await self._queue.offer_batch(
             partition,
             batch,
-            edition=edition,
-            budget=budget,
-            confirmed=True,
+            terms,
             counts=[Count(kind, "known", number) for kind, number in counts.items()],
             receipt=receipt,
         )

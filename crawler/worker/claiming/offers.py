@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
@@ -14,7 +14,8 @@ from crawler.base import log_events, tasks
 from crawler.base.errors import UnavailableError
 from crawler.base.seldom import Seldom
 from crawler.frontier.keys import partition_of
-from crawler.frontier.queue import FULL_MILLISECONDS, IS_NEW, OFFER_BATCH, OfferAnswer, Proposal
+from crawler.frontier.offer import IS_NEW, OFFER_BATCH, OfferAnswer, OfferTerms, Proposal
+from crawler.frontier.queue import FULL_MILLISECONDS
 from crawler.servers.redis_refusal import is_of_a_key
 from crawler.servers.redis_retry import RETRY_SECONDS
 from crawler.worker.claiming.known_pages import KnownPages
@@ -61,8 +62,7 @@ class _Part(NamedTuple):
     """
 
     proposals: list[Proposal]
-    edition: int
-    budget: int
+    terms: OfferTerms
     answer: asyncio.Future[bytes]
 
 
@@ -107,8 +107,8 @@ class Offers:
         The seeds that wait here are those of visits under way, because a visit doesn't end before its offers.
 
         Args:
-            edition: Of the page that led to them; see `Queue.offer`.
-            budget: How many followed links each host may have; see `Queue.offer`.
+            edition: Of the page that led to them, as in `OfferTerms`.
+            budget: How many followed links each host may have, likewise.
 
         Raises:
             UnavailableError: The worker stops, and Redis has taken some of the seeds at most. The next visit of the
@@ -117,10 +117,8 @@ class Offers:
         by_partition: dict[int, list[Seed]] = defaultdict(list)
         for seed in seeds:
             by_partition[partition_of(seed.host, len(self._leases))].append(seed)
-        loop = asyncio.get_running_loop()
-        parts = [
-            _Part(list(map(Proposal.of, own)), edition, budget, loop.create_future()) for own in by_partition.values()
-        ]
+        loop, terms = asyncio.get_running_loop(), OfferTerms(edition=edition, budget=budget, confirmed=True)
+        parts = [_Part(list(map(Proposal.of, own)), terms, loop.create_future()) for own in by_partition.values()]
         for partition, part in zip(by_partition, parts, strict=True):
             key = (frontier, partition)
             self._waiting[key].append(part)
@@ -134,7 +132,7 @@ class Offers:
             if isinstance(answer, BaseException):
                 raise answer
             fresh += sum(map(answer.count, IS_NEW))
-            refused += [seed for seed, mark in zip(own, answer, strict=True) if mark == OfferAnswer.PLAN_DELETED]
+            refused += [seed for seed, of_seed in zip(own, answer, strict=True) if of_seed == OfferAnswer.PLAN_DELETED]
         self._stats.inc_value("frontier/offered", sum(map(len, by_partition.values())))
         self._stats.inc_value("frontier/offered/new", fresh)
         return Offered(fresh, tuple(refused))
@@ -159,8 +157,8 @@ class Offers:
                 if frontier == "content" and sum(len(part.proposals) for part in self._waiting[key]) < OFFER_BATCH:
                     await asyncio.sleep(WAIT_SECONDS)
                 parts = [part for part in self._waiting.pop(key) if not part.answer.done()]  # some may be cancelled
-                for terms in dict.fromkeys((part.edition, part.budget) for part in parts):
-                    alike = [part for part in parts if (part.edition, part.budget) == terms]
+                for terms in dict.fromkeys(part.terms for part in parts):
+                    alike = [part for part in parts if part.terms == terms]
                     await self._send_together(frontier, partition, alike)
         except BaseException as error:
             _fail([*parts, *self._waiting[key]], error)
@@ -171,14 +169,14 @@ class Offers:
     async def _send_together(self, frontier: Frontier, partition: int, parts: list[_Part]) -> None:
         """Sends parts that differ in their proposals alone. If what a key holds prevents that, each goes for itself."""
         proposals = [proposal for part in parts for proposal in part.proposals]
-        terms: dict[str, Any] = {"edition": parts[0].edition, "budget": parts[0].budget}
+        terms = parts[0].terms
 
         async def offer() -> bytes | None:
             try:
                 if frontier == "nav":  # whose pages are hardly ever offered twice
-                    return await self._queues[frontier].offer_to(partition, proposals, **terms, confirmed=True)
+                    return await self._queues[frontier].offer_to(partition, proposals, terms)
                 owner = self._leases[partition].owner
-                answers, counted = await self._known_pages.offer(partition, owner, proposals, **terms)
+                answers, counted = await self._known_pages.offer(partition, owner, proposals, terms)
             except ResponseError as error:
                 if not is_of_a_key(error):
                     raise
@@ -206,14 +204,7 @@ class Offers:
 
     async def _send_alone(self, frontier: Frontier, partition: int, part: _Part) -> None:
         """Sends one part until Redis takes it."""
-        offer = partial(
-            self._queues[frontier].offer_to,
-            partition,
-            part.proposals,
-            edition=part.edition,
-            budget=part.budget,
-            confirmed=True,
-        )
+        offer = partial(self._queues[frontier].offer_to, partition, part.proposals, part.terms)
         try:
             _answer([part], await self._until_taken(offer, len(part.proposals)))
         except UnavailableError as error:

@@ -10,7 +10,7 @@ from frontier.observed import LOAD, SAVE
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier import scripts
-from crawler.frontier.queue import IS_NEW, Proposal
+from crawler.frontier.offer import IS_NEW, OfferTerms, Proposal
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.worker.claiming import known_pages
 from crawler.worker.claiming.known_pages import KnownPages
@@ -25,8 +25,9 @@ class Remembering:
 
     async def offer(self, *seeds, **terms):
         """Returns which seeds were new, and how many were only counted."""
-        marks, counted = await self.known.offer(0, self.owner, list(map(Proposal.of, seeds)), **terms)
-        return [mark in IS_NEW for mark in marks], counted
+        proposals = list(map(Proposal.of, seeds))
+        answers, counted = await self.known.offer(0, self.owner, proposals, OfferTerms(confirmed=True, **terms))
+        return [answer in IS_NEW for answer in answers], counted
 
 
 @pytest.fixture
