@@ -1,18 +1,27 @@
-"""Follows the pages for analysts, operators and Scrapy developers, each from README's first steps to its own end."""
+"""Follows README's step by step path, and the pages for analysts, operators and Scrapy developers from its first steps.
+
+It is their very text, as a stranger would type it, but for addresses.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import re
 from urllib.parse import urlsplit
 
 import pytest
-from documents.walk import ROOT, first_steps, script_of
+from documents.walk import ROOT, first_steps, quick_start, script_of
 
 from crawler.frontier.keys import SCHEMA_VERSION
 from testbed.forum.content import expected_results
 
 DOCS = ROOT / "docs"
+ABOUT_TROUBLE = [DOCS / f"{name}.md" for name in ("nodes", "alerts", "metrics", "logs")]
+BEGIN = """
+scrapy plan submit plans/demo.yaml
+export WORKERS=1
+"""
 UNTIL_LOGGED = """
 until_logged() {
     for _ in $(seq 600); do
@@ -28,6 +37,16 @@ def items(folder, site):
     """Returns the items of a site that were delivered to files."""
     lines = [line for file in folder.glob(f"items/{site}.*.jsonl") for line in file.read_text("utf-8").splitlines()]
     return [json.loads(line) for line in lines]
+
+
+@pytest.mark.faults  # it is the demo and a crawl, step by step
+def test_the_quick_start_ends_with_items(walk):
+    output = walk.follow(quick_start())
+    assert "warning: site" not in output
+    shown = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    assert {item["resource"] for item in shown} >= {"demo_forum", "demo_forum_ajax"}
+    assert re.search(r"^all +(\d+) .* 0$", output, re.MULTILINE)
+    assert f"{walk.folder}/items/SITE.*.jsonl" in output
 
 
 def test_an_analyst_gets_items_of_a_site_and_a_plan_of_their_own_and_a_page_again(walk, forked_path):
@@ -75,3 +94,20 @@ def test_an_operator_starts_workers_looks_and_stops_them(walk):
     printed = walk.follow(UNTIL_LOGGED + first_steps() + script)
     assert re.search(r"^all +(\d+) .* 0$", printed, re.MULTILINE)
     assert walk.redis_url in printed.splitlines()
+
+
+@pytest.mark.faults  # each command is a process
+def test_an_operator_asks_what_is_wrong_and_collects_the_items_of_workers_that_have_ended(walk):
+    items = walk.folder / "items"
+    items.mkdir()
+    for number in (1, 2):
+        (items / f"site.node.{number}.jsonl").write_text(f"{number}\n")
+    with (items / "site.node.2.jsonl").open("rb") as in_use:
+        fcntl.flock(in_use, fcntl.LOCK_EX)
+        printed = walk.follow(first_steps() + BEGIN + "".join(map(script_of, ABOUT_TROUBLE)))
+    lines = printed.splitlines()
+    assert "0 workers are alive, not 1" in lines
+    assert "the ledger's difference isn't 0" not in lines
+    assert "in use: items/site.node.2.jsonl" in lines
+    assert [file.read_text() for file in (walk.folder / "collected").iterdir()] == ["1\n"]
+    assert [file.name for file in items.iterdir()] == ["site.node.2.jsonl"]
