@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -26,7 +28,6 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-OWN_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 TLS_HEADERS = {"strict-transport-security": "max-age=31536000"}
 
 
@@ -77,16 +78,24 @@ class SecurityHeaders:
         asks, whose name was made to lead here (DNS rebinding). And of a request with two lengths, a proxy in front may
         have read another one than is read here.
         """
-        if not self._secure and _name_in(headers.get("host", "")) not in OWN_NAMES:
+        if not self._secure and not is_this_machine(_name_in(headers.get("host", ""))):
             return PlainTextResponse("The monitor isn't reached by this name.\n", 421)
         if "transfer-encoding" in headers and "content-length" in headers:
             return PlainTextResponse("The request has two lengths.\n", 400, {"connection": "close"})
         return None
 
 
+def is_this_machine(host: str) -> bool:
+    """Returns whether a name or an address leads to this machine alone."""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
+
+
 def _name_in(host: str) -> str:
-    """Returns the name in a Host header, without its port."""
-    return host.rpartition(":")[0].lower() if re.fullmatch(r".*:\d{1,5}", host) else host.lower()
+    """Returns the name in a Host header, without its port and an address's brackets."""
+    name = host.rpartition(":")[0] if re.fullmatch(r".*:\d{1,5}", host) else host
+    return name.lower().removeprefix("[").removesuffix("]")
 
 
 def is_from_here(headers: Headers) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import signal
 import socket
 import ssl
@@ -18,6 +17,7 @@ from crawler.base.errors import HeadroomError, shown
 from crawler.monitor.app import build
 from crawler.monitor.connection import Connection
 from crawler.monitor.gatherer import Gatherer
+from crawler.monitor.guard import is_this_machine
 from crawler.monitor.item_store import item_store
 from crawler.monitor.sign_ins import SignIns, SignInTries
 from crawler.monitor.slow_actions import SlowActions
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crawler.monitor.users import UserFile
 
 GRACE_SECONDS = 5  # for answers under way, when it is told to stop
-HEAD_SECONDS = 10.0  # in which the head of a first request must have come
+REQUEST_SECONDS = 10.0  # in which a request must have come, from the connection's beginning or the last answer on
 BACKLOG = 128  # connections that wait to be taken
 
 
@@ -61,18 +61,12 @@ class Listening:
             raise HeadroomError(f"--listen: got {shown(listen)}, expected HOST:PORT")
         if bool(tls_cert) != bool(tls_key):
             raise HeadroomError("--tls-cert and --tls-key go together")
-        if not tls_cert and not proxy and not _is_this_machine(host):
+        if not tls_cert and not proxy and not is_this_machine(host):
             raise HeadroomError(
                 f"--listen {listen}: passwords would cross the network in the clear; give --tls-cert and --tls-key, "
                 "or --behind-proxy where a proxy in front of it speaks TLS"
             )
         return cls(host, int(port), (tls_cert, tls_key) if tls_cert else None, proxy)
-
-
-def _is_this_machine(host: str) -> bool:
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
 
 
 class MonitorServer:
@@ -159,24 +153,38 @@ def _configuration(app: Any, listening: Listening) -> uvicorn.Config:
 
 
 class _Connection(H11Protocol):
-    """A connection of uvicorn's that is closed unless the head of a request has come in time."""
+    """A connection of uvicorn's that is closed where no request gets whole in time, however often a byte of it comes.
 
-    _head_in_time: asyncio.TimerHandle | None = None
+    Uvicorn's own time limit, between two requests, ends with the first byte of the next one. The body of a request that
+    is being answered has a time limit where it is read.
+    """
+
+    _request_is_late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # uvicorn's, too
-        """Begins the time of the first head."""
+        """Begins the time of the first request."""
         super().connection_made(transport)
-        self._head_in_time = self.loop.call_later(HEAD_SECONDS, self._close_without_head)
+        self._expect_request()
 
-    def _close_without_head(self) -> None:
-        if self.cycle is None:  # no head has come yet; between two requests uvicorn's own time limit holds
-            self.transport.close()
+    def on_response_complete(self) -> None:
+        """Begins the time of the next request, with what is left of this one."""
+        self._expect_request()
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Ends the time."""
-        if self._head_in_time:
-            self._head_in_time.cancel()
+        if self._request_is_late:
+            self._request_is_late.cancel()
         super().connection_lost(exc)
+
+    def _expect_request(self) -> None:
+        if self._request_is_late:
+            self._request_is_late.cancel()
+        self._request_is_late = self.loop.call_later(REQUEST_SECONDS, self._close_unless_it_answers)
+
+    def _close_unless_it_answers(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
 
 
 class _Uvicorn(uvicorn.Server):

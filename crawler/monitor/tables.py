@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,7 @@ from crawler.cli.output import to_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# With these a cell begins that a spreadsheet would work out; some take wide forms, of East Asian fonts, for them, too.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+FORMULA = frozenset("=+-@\t\r\n")  # with these a cell begins that a spreadsheet would work out
 BYTE_ORDER_MARK = "\ufeff"  # by which spreadsheets know UTF-8
 
 
@@ -59,4 +59,5 @@ def cell(value: Any) -> Any:
         text = " ".join(map(str, value))
     else:
         text = to_json(value).decode()
-    return f"'{text}" if text.startswith(FORMULA) else text
+    begin = unicodedata.normalize("NFKC", text.lstrip(" ")[:1])  # some take wide and small forms of them likewise
+    return f"'{text}" if begin in FORMULA else text

@@ -18,6 +18,7 @@ from crawler.cluster import audit
 from crawler.monitor import formats
 from crawler.monitor.guard import RefusedRequestError, is_from_here
 from crawler.monitor.last_pages import LastPages
+from crawler.monitor.user_slots import UserSlots
 from crawler.monitor.words import LANGUAGES, Messages, preferred, words_of
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ FORM_BYTES_MAX = 65_536
 FORM_FIELDS_MAX = 500
 FORM_SECONDS = 10.0  # in which a form has come: it is some hundred bytes
 ACTION = re.compile(r"[a-z]{1,20}(?:-[a-z]{1,20}){0,3}")  # its name in the audit
-STREAMS_MAX = 200  # event streams at once
-DOWNLOADS_MAX = 4  # of items at once: each keeps the monitor busy, and a cursor of Mongo open
+STREAMS = (200, 20)  # event streams at once, of all users and of one, who has some pages open on some machines
+DOWNLOADS = (4, 2)  # of items, likewise: each keeps the monitor busy, and a cursor of Mongo open
 LANGUAGE_COOKIE = "language"
 YEAR_SECONDS = 365 * 86_400
 # The pages that the navigation names, by the keys of their messages.
@@ -62,9 +63,9 @@ class Monitor:
         settings: The crawl's.
         secure: Whether browsers reach the monitor by TLS.
         checking: Held while a password is checked, each of which takes 64 MiB.
-        streams: Held for each event stream; each is a connection, and has its pages made anew.
+        streams: One for each event stream; each is a connection, and has its pages made anew.
         items: Where items are found.
-        downloads: Held for each file of items while it is sent.
+        downloads: One for each file of items while it is sent.
         last_pages: What browsers were shown last.
     """
 
@@ -78,8 +79,8 @@ class Monitor:
     slow_actions: SlowActions
     items: ItemStore
     checking: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 1))
-    streams: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, STREAMS_MAX))
-    downloads: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, DOWNLOADS_MAX))
+    streams: UserSlots = field(default_factory=partial(UserSlots, *STREAMS))
+    downloads: UserSlots = field(default_factory=partial(UserSlots, *DOWNLOADS))
     last_pages: LastPages = field(default_factory=LastPages)
 
     @property

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import orjson
 import pytest
-from monitor.conftest import PASSWORD, Browser, Running, settings_at, text_of
+from monitor.conftest import PASSWORD, Running, settings_at, text_of
 from waiting import until
 
 from crawler.monitor.users import UserFile
@@ -20,11 +20,8 @@ def browser(redis_url, tmp_path):
     """One that is signed in to a monitor of the crawl."""
     users = UserFile(str(tmp_path / "users.json"))
     users.put("viewer", "viewer", PASSWORD)
-    monitor = Running(settings_at(redis_url), users)
-    browser = Browser(monitor.address)
-    assert browser.sign_in("viewer").status == 303
-    yield browser
-    monitor.close()
+    with Running(settings_at(redis_url), users) as monitor:
+        yield monitor.browser("viewer")
 
 
 def said_within(browser, sentence, seconds):

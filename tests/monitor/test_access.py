@@ -8,9 +8,10 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 from monitor.conftest import HERE, PASSWORD, Running, settings_at
-from waiting import PATIENCE_SECONDS
+from waiting import PATIENCE_SECONDS, until
 
 from crawler.base.errors import HeadroomError
+from crawler.monitor import server, web
 from crawler.monitor.server import Listening
 from crawler.monitor.users import UserFile
 
@@ -77,7 +78,7 @@ def test_tries_are_limited(users, redis_url):
 
 def test_a_request_by_a_name_that_was_made_to_lead_here_is_refused(browser):
     assert browser().get("/login", host="evil.test").status == 421
-    for own in ("localhost:1", "127.0.0.1", "[::1]:8641"):
+    for own in ("localhost:1", "127.0.0.1", "[::1]:8641", "127.0.0.2:8641"):
         assert browser().get("/login", host=own).status == 200
 
 
@@ -86,6 +87,55 @@ def test_a_request_of_two_lengths_is_refused(browser):
         head = b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
         connection.sendall(head + b"0\r\n\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET /login HT",
+        b"GET /login HTTP/1.1\r\nHost: localhost\r\n\r\nGET /login HT",  # a second head on the same connection
+        b"GET /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n",  # whose body never comes
+        b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\nname=",
+    ],
+)
+def test_a_connection_on_which_nothing_gets_whole_is_closed(browser, monkeypatch, sent):
+    """However often a byte of it comes."""
+    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(web, "FORM_SECONDS", 0.3)
+    with socket.create_connection(("127.0.0.1", urlsplit(browser().address).port), 0.05) as connection:
+        connection.sendall(sent)
+
+        def is_closed():
+            try:
+                connection.sendall(b"x" if sent else b"")
+                return not connection.recv(100_000)
+            except TimeoutError:
+                return False
+            except ConnectionError:
+                return True
+
+        until(is_closed, "its end")
+
+
+async def test_a_number_may_have_any_number_of_digits(browser, operator):
+    """Python refuses to read one of more than 4,300."""
+    one, digits = browser("operator"), "9" * 5_010
+    paths = [
+        "/activity.json?period=",
+        "/failures?after=1.",
+        "/failures?after=",
+        "/item?id=",
+        "/items?skip=",
+        "/items?since=",
+    ]
+    paths += ["/media?path=", "/node?period=", "/seed?url=http://a.test/", "/hosts?name=", "/host?name="]
+    for path in paths:
+        assert one.get(path + digits).status in (200, 400, 404), path
+    ordered = {"name": "a.test", "order": "slow", "delay": digits}
+    assert one.act("/host", "/hosts", **ordered).status in (400, 409)
+    assert one.act("/failures", "/failures", action="ticked", **{f"seed.{digits}.00": "on"}).status == 400
+    assert one.get("/login", content_length=digits).status == 400
 
 
 @pytest.mark.parametrize("headers", [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}])

@@ -20,14 +20,14 @@ RETRY_MILLISECONDS = 2_000  # after which a browser asks again for a stream that
 
 async def show(web: WebRequest) -> Response:
     """Sends an event with each reading: `figures`, or `away` where Redis gave none."""
-    if web.monitor.streams.locked():
+    if not web.monitor.streams.are_free(web.sign_in.user.name):
         raise RefusedRequestError(503, "error.streams")
     return StreamingResponse(_events(web), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
 
 async def _events(web: WebRequest) -> AsyncIterator[str]:
     monitor = web.monitor
-    async with monitor.streams:
+    with monitor.streams.held(web.sign_in.user.name):
         yield f"retry: {RETRY_MILLISECONDS}\n\n"
         async for figures in monitor.gatherer.watch():
             if monitor.sign_ins.of(web.token) is None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
     from starlette.responses import Response
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
     from crawler.monitor.web import WebRequest
 
@@ -45,6 +45,7 @@ PLACED = {
     "fingerprint", "sha256", "language", "status", "combinations",
 }  # fmt: skip
 DOWNLOAD_SECONDS = 3_600  # after which a download is cut off: whoever takes longer asks for less of it
+UNREAD_SECONDS = 60  # in which nothing of it is taken, likewise
 DOWNLOAD_LINES = 100  # of CSV or JSON that are sent at once
 
 
@@ -145,15 +146,16 @@ async def _download(web: WebRequest, ending: str, media_type: str, written_as: W
         written_as: Writes items as a file has them.
     """
     wanted, _skipped = _wanted(web)
-    downloads = web.monitor.downloads
-    if downloads.locked():
+    downloads, user = web.monitor.downloads, web.sign_in.user.name
+    if not downloads.are_free(user):
         raise RefusedRequestError(503, "error.downloads")
 
     async def chunks() -> AsyncGenerator[bytes, None]:
         items = web.monitor.items.read(wanted)
-        async with downloads, aclosing(items), aclosing(written_as(items)) as written:
-            async for chunk in written:
-                yield chunk
+        async with aclosing(items), aclosing(written_as(items)) as written:
+            with downloads.held(user):
+                async for chunk in written:
+                    yield chunk
 
     written = chunks()
     first = await anext(written)  # a server that is away is said by a page, which is too late once a file has begun
@@ -169,12 +171,17 @@ async def _download(web: WebRequest, ending: str, media_type: str, written_as: W
 
 
 class _Download(StreamingResponse):
-    """A download that ends in its time, however slowly it is taken."""
+    """A download that ends in its time, however slowly it is taken, and soon where it isn't taken at all."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends it; what is cut off is seen to be, since its end is missing."""
+
+        async def send_in_time(message: Message) -> None:
+            async with asyncio.timeout(UNREAD_SECONDS):
+                await send(message)
+
         async with asyncio.timeout(DOWNLOAD_SECONDS):
-            await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, send_in_time)
 
 
 async def _one(web: WebRequest) -> dict[str, Any]:
