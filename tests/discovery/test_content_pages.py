@@ -22,6 +22,9 @@ from crawler.sites import Site
 WORDS = "The pumps near {} worked all night, and number {} was the last of them to be switched off by the fire brigade."
 
 
+NAMES = ("Ann Becker", "Bob Hill", "Carl Ode", "Dora Lee")
+
+
 def comment(one, number):
     name = f"Ann Becker {number}"
     when = f"<time datetime=2026-03-{number + 10}>{number} March</time>"
@@ -65,12 +68,27 @@ def single(one):
     return f"{article(one)}<div class=comment>{comment(one, 1)}</div>"
 
 
-def samples_of(shape):
+def thread(one):
+    posts = [one.text, *(WORDS.format(one.title, number) for number in (1, 2, 3))]
+    rows = "".join(
+        f"<div class=post><b class=username>{NAMES[number]}</b>"
+        f"<time datetime=2026-03-{number + 10}T08:00:00Z>{number} March</time><div class=said><p>{text}</p></div></div>"
+        for number, text in enumerate(posts)
+    )
+    return f"<h1>{one.title}</h1>{rows}"
+
+
+def samples_of(shape, title="{}", called="{}"):
     pages = [
-        ParsedPage(Fetched(f"{ORIGIN}/p/{one.number}", 200, "text/html", page(one.title, shape(one)).encode()))
+        ParsedPage(
+            Fetched(f"{ORIGIN}/p/{one.number}", 200, "text/html", page(title.format(one.title), shape(one)).encode())
+        )
         for one in ENGLISH[:3]
     ]
-    return [Sample(one, article.title, read_bare(one.fetched)) for one, article in zip(pages, ENGLISH, strict=False)]
+    return [
+        Sample(one, called.format(article.title), read_bare(one.fetched))
+        for one, article in zip(pages, ENGLISH, strict=False)
+    ]
 
 
 def keys(samples):
@@ -99,6 +117,33 @@ def test_what_is_no_list_of_comments_leaves_pages_to_reading_without_selectors(s
     found, notes = keys(samples_of(shape))
     assert found == {}
     assert any("read without selectors" in remark for remark in notes.at["content"])
+
+
+def test_the_first_post_of_a_thread_is_its_text_and_the_others_are_its_comments():
+    samples = samples_of(thread)
+    found, _notes = keys(samples)
+    assert found["content"]["content"] == {"select": "css:div.said", "first_page_only": True, "required": True}
+    assert (found["content"]["title"], found["content"]["images"]) == ("auto", "auto")
+    site = Site.from_definition({"name": "site", **found})
+    for sample, one in zip(samples, ENGLISH, strict=False):
+        fields = reading.fields(sample.page.fetched, site)
+        assert (fields.title, fields.author, fields.published) == (one.title, "Ann Becker", "2026-03-10T08:00:00Z")
+        assert fields.content == one.text
+        assert [comment.text for comment in fields.comments] == [WORDS.format(one.title, n) for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "title", "called", "rule"),
+    [
+        (article, "{}", "{}", None),
+        (lambda one: f"<div class=name>{one.title}</div>{one.text}", "Board", "{}", "css:div.name"),
+        (lambda one: f"<p>{one.text}</p>", "Issue 17: {} - Board", "{}", r"^Issue \d+: (.+) - Board$"),
+    ],
+)
+def test_a_title_is_selected_where_the_page_of_results_calls_pages_otherwise(shape, title, called, rule):
+    found, _notes = keys(samples_of(shape, title, called))
+    written = found.get("content", {}).get("title")
+    assert (written["pattern"] if isinstance(written, dict) else written) == rule
 
 
 def test_comments_of_which_no_selectors_say_otherwise_are_only_a_remark():

@@ -7,9 +7,11 @@ the rows of a thread; its other fields are `auto`. Whatever else seems to hold a
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from crawler.base.errors import HeadroomError
+from crawler.base.text import line
 from crawler.discovery.content import comment_rows, posts
 from crawler.discovery.content.sample import Sample, read_bare, select_where, squeezed
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
@@ -25,9 +27,14 @@ if TYPE_CHECKING:
 
 SHOWN_CHARACTERS = 30  # of a value, in a remark
 CANDIDATES_MAX = 3  # for one field, in a remark
+SAMPLES_MIN = 2  # by which it is told what their titles have in common
+CUT = (".", "\u2026")  # ends of what is cut short
 TITLE_CHARACTERS_MIN = 4  # of what a page and the page of results call it both
 MARKUP_CHARACTERS = 200  # blanks of an element, besides its text
 AUTO = {**dict.fromkeys(AUTO_FIELDS, "auto"), "comments": "auto"}
+_endings = re.compile(r"(?=\s[-|:\u00ab\u00b7\u00bb\u2013\u2014\u2022]\s)(?=(.*)$)").finditer
+_numbers = re.compile(r"\d+").sub
+HEADINGS = frozenset({"h1", "h2", "h3"})
 _LINES = ("title", "author", "published")
 
 
@@ -77,9 +84,9 @@ async def _goes_on(inquiry: Inquiry, following: str, pages: Sequence[ParsedPage]
 def _title(samples: Sequence[Sample]) -> dict[str, str]:
     """Returns the rule of the title where what is read without selectors isn't what the page of results calls pages.
 
-    It finds on each page what both of them have.
+    It finds on each page what that calls it, or what both of them have.
     """
-    if all(sample.read and _is_called(sample, sample.read.title) for sample in samples):
+    if all(sample.read and _is_just_called(sample, sample.read.title) for sample in samples):
         return {}
 
     def is_title(sample: Sample, element: Any) -> bool:
@@ -87,13 +94,37 @@ def _title(samples: Sequence[Sample]) -> dict[str, str]:
         if len(element.text) > len(sample.called) + MARKUP_CHARACTERS:
             return False
         written = squeezed(sample.page.text_of(element))
-        return len(written) >= TITLE_CHARACTERS_MIN and written in called and written in title
+        return len(written) >= TITLE_CHARACTERS_MIN and (written == called or (written in called and written in title))
 
     first = samples[0].page.tree
     elements = [element for element in first.select("body *") if is_title(samples[0], element)]
-    elements.sort(key=lambda element: -len(element.text.strip()))
-    select = select_where(samples, elements, is_title)
-    return {"title": select} if select else {}
+    elements.sort(key=lambda element: (-len(squeezed(element.text)), element.tag not in HEADINGS))
+    if select := select_where(samples, elements, is_title):
+        return {"title": select}
+    return _cut_title(samples)
+
+
+def _cut_title(samples: Sequence[Sample]) -> dict[str, Any]:
+    """Returns the rule of the title that cuts off what is around it in all `<title>`s: a number, the site's name."""
+    titles = [line(element.text) for sample in samples if (element := sample.page.tree.select_one("title"))]
+    ending = next((match[1] for match in _endings(titles[0]) if all(title.endswith(match[1]) for title in titles)), "")
+    beginnings = set()
+    for title, sample in zip(titles, samples, strict=False):
+        head, called = title.removesuffix(ending), line(sample.called)
+        if called and head.endswith(called):
+            beginnings.add(_numbers(r"\\d+", _escaped(head.removesuffix(called))))
+        elif not head or squeezed(head) not in squeezed(called):
+            return {}
+        else:
+            beginnings.add("")
+    if len(titles) < max(len(samples), SAMPLES_MIN) or len(beginnings) > 1:
+        return {}
+    return {"title": {"select": "css:title", "pattern": f"^{beginnings.pop()}(.+){_escaped(ending)}$"}}
+
+
+def _escaped(words: str) -> str:
+    """Returns words as a regular expression has them, blanks as they are."""
+    return re.escape(words).replace("\\ ", " ").replace("\\-", "-")
 
 
 # -- Remarks on what isn't read ----------------------------------------------------------------------------------------
@@ -113,9 +144,15 @@ def _missed(name: str, samples: Sequence[Sample]) -> str:
     return f"{remark}; it may be {' or '.join(candidates)}" if candidates else remark
 
 
+def _is_just_called(sample: Sample, title: str) -> bool:
+    """Returns whether a title is what the page of results calls the page, which may cut it short."""
+    ours, theirs = squeezed(title), squeezed(sample.called)
+    return ours == theirs or (theirs.endswith(CUT) and ours.startswith(theirs.rstrip("".join(CUT))))
+
+
 def _is_called(sample: Sample, title: str) -> bool:
     """Returns whether a title is what the page of results calls the page, or a part of that."""
-    ours, theirs = squeezed(title), squeezed(sample.called).rstrip(".\u2026")
+    ours, theirs = squeezed(title), squeezed(sample.called).rstrip("".join(CUT))
     return ours in theirs or theirs in ours
 
 
