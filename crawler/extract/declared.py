@@ -158,7 +158,7 @@ class Declared:
         if has_references(plain):
             return ""
         said = folded(plain)
-        headings = map(folded, self._headings)
+        headings = map(folded, (*self._headings, self.metas.get("og:title", "")))
         is_said = any(said in one or (one in said and len(one) >= ALIKE_SHARE * len(said)) for one in headings)
         return plain if is_said or not all(map(is_of_markup, references)) else title
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from crawler.base import text
@@ -21,12 +21,14 @@ MAX_CHARACTERS = 300  # of a title
 MAX_HEADINGS = 50  # that are looked at
 MIN_FOLDED = 2  # letters and digits of a title
 MIN_SHARE = 0.5  # of a declared title, that a heading within it has
+MIN_SHARE_ALIKE = 0.4  # of the words of a heading, that a title has which says the same in other words
 _HEADINGS = ("h1", "h2", "h3")
 # Titles that no page has: what systems call a kind of page, or what is there when something is missing.
 _NO_TITLES = frozenset(
     """detail details home homepage index untitled blog news page article loading error notfound 404 startseite accueil
     document untitleddocument newpage search menu undefined null""".split()
 )
+_misread = re.compile("[\xc2-\xdf][\x80-\x9f]|[\xe0-\xef][\x80-\x9f][\x80-\xbf]|[\xe0-\xef][\xa0-\xbf][\x80-\x9f]").sub
 _words = re.compile(r"[\u3040-\u9fff\uac00-\ud7a3]|[^\W\u3040-\u9fff\uac00-\ud7a3]+").findall
 _separators = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022:\u00bb\u00ab/]+\s+|\s+::\s+|\s*[|\u00bb]\s*|_(?=\D)")
 _looks_like_domain = re.compile(r"(?:https?://)?(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?", re.IGNORECASE).fullmatch
@@ -47,6 +49,14 @@ class Title:
     place: int = -1
 
 
+class _Heading(NamedTuple):
+    """A heading: its place among the blocks, its tag and its words."""
+
+    place: int
+    tag: str
+    words: str
+
+
 def read_title(evidence: BlockEvidence, declared: Declared, whole: str, url: str) -> Title:
     """Returns the title of a page.
 
@@ -58,46 +68,50 @@ def read_title(evidence: BlockEvidence, declared: Declared, whole: str, url: str
     """
     whole = _clean(declared, whole)
     site_names = site_names_of(declared, url)
-    headline = first_text(declared.article.get("headline")) or first_text(declared.article.get("name"))
+    headline = _clean(
+        declared, first_text(declared.article.get("headline")) or first_text(declared.article.get("name"))
+    )
     told = [
         title
-        for title in (_clean(declared, one) for one in (headline, declared.metas.get("og:title", ""), whole))
+        for title in (headline, _clean(declared, declared.metas.get("og:title", "")), whole)
         if _is_own(title, site_names)
     ]
-    headings = [*_headings(evidence)]
-    own = [(place, tag, words) for place, tag, words in headings if _is_own(words, site_names)]
-    within = [heading for heading in own if not _is_of_banner(evidence, heading[0])]
-    if any(tag == "h1" for _, tag, _ in within):
+    own = [heading for heading in _headings(evidence) if _is_own(heading.words, site_names)]
+    within = [heading for heading in own if not _is_of_banner(evidence, heading.place)]
+    if any(heading.tag == "h1" for heading in within):
         own = within
     for wanted in ("h1", None):  # a smaller heading is one only where no large one is told
-        for place, tag, words in own:
-            if tag == (wanted or tag) and any(_is_part(words, title) for title in told):
-                return Title(words, "exact", place)
-    first = [(place, words) for place, tag, words in own if tag == "h1"]
-    if headline and told and told[0] == _clean(declared, headline):
-        return Title(told[0], "exact", first[0][0] if first else -1)
-    if len(first) == 1 and (not told or (told == [whole] and not _share_words(first[0][1], whole))):
-        return Title(first[0][1], "guess", first[0][0])
-    for title in told:
-        words = _without_site(title, site_names, whole)
-        if _is_own(words, site_names):
-            return Title(words, "guess", first[0][0] if first else -1)
-    if first:
-        return Title(first[0][1], "guess", first[0][0])
+        for heading in own:
+            if heading.tag == (wanted or heading.tag) and any(_is_part(heading.words, title) for title in told):
+                return Title(heading.words, "exact", heading.place)
+    large = [heading for heading in own if heading.tag == "h1"]
+    first = large[0] if large else _Heading(-1, "", "")
+    is_only = len({folded(heading.words) for heading in large}) == 1
+    has_headline = bool(told) and told[0] == headline
+    if has_headline and not (is_only and _share_words(first.words, headline)):
+        return Title(headline, "exact", first.place)
+    parted = (_without_site(title, site_names, whole) for title in told)
+    shown = [title for title in parted if _is_own(title, site_names)]
+    is_of_application = told == [whole] and not _share_words(first.words, whole)  # which is on each page the same
+    is_all_there_is = is_only and (has_headline or is_of_application or not told)
+    if large and (is_all_there_is or not shown or _is_likelier(first.words, shown[0], url)):
+        return Title(first.words, "guess", first.place)
+    if shown:
+        return Title(shown[0], "guess", first.place)
     return Title("" if folded(whole) in _NO_TITLES else whole, "guess")
 
 
-def _headings(evidence: BlockEvidence) -> Iterator[tuple[int, str, str]]:
-    """Yields the headings of a page that may be its title: place, tag and words."""
+def _headings(evidence: BlockEvidence) -> Iterator[_Heading]:
+    """Yields the headings of a page that may be its title."""
     count = 0
     for place, block in enumerate(evidence.page.blocks):
         if block.tag in _HEADINGS and not evidence.is_beside(block.box):
             count += 1
             if count > MAX_HEADINGS:
                 return
-            words = text.line(evidence.texts[place])
+            words = text.line(_well_read(evidence.texts[place]))
             if len(words) <= MAX_CHARACTERS:
-                yield place, block.tag, words
+                yield _Heading(place, block.tag, words)
 
 
 def _is_of_banner(evidence: BlockEvidence, place: int) -> bool:
@@ -107,7 +121,12 @@ def _is_of_banner(evidence: BlockEvidence, place: int) -> bool:
 
 
 def _clean(declared: Declared, written: str) -> str:
-    return text.line(declared.as_shown(text.line(written[: 2 * MAX_CHARACTERS])))[:MAX_CHARACTERS]
+    return text.line(declared.as_shown(text.line(_well_read(written[: 2 * MAX_CHARACTERS]))))[:MAX_CHARACTERS]
+
+
+def _well_read(written: str) -> str:
+    """Returns a text whose UTF-8 was once read as Latin-1, as it was before; in any other, nothing looks like that."""
+    return _misread(lambda found: found[0].encode("latin-1").decode(errors="replace"), written)
 
 
 def site_names_of(declared: Declared, url: str) -> frozenset[str]:
@@ -131,8 +150,16 @@ def _is_part(heading: str, title: str) -> bool:
 
 
 def _share_words(heading: str, title: str) -> bool:
-    """Returns whether a heading and a title have a word in common; one of an application is on each page the same."""
+    """Returns whether a heading and a title have a word in common."""
     return not {*_words(heading.casefold())}.isdisjoint(_words(title.casefold()))
+
+
+def _is_likelier(heading: str, title: str, url: str) -> bool:
+    """Returns whether a heading has words of a title, and as many of its own in the page's address as that."""
+    own, others = {*_words(heading.casefold())}, {*_words(title.casefold())}
+    named = {*_words(urlsplit(url).path.casefold())}
+    share_named = len(named & own) * len(others) - len(named & others) * len(own)
+    return share_named >= 0 and len(own & others) >= MIN_SHARE_ALIKE * min(len(own), len(others))
 
 
 def _stands_alone(heading: str, title: str) -> bool:
