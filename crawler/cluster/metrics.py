@@ -47,6 +47,11 @@ NODE_FIGURES: tuple[tuple[str, str, str, Callable[[Iterable[float]], float], flo
         1,
     ),
 )
+REDIS_FIGURES = {  # the metric's name behind `redis_`, which is the figure's, and its sentence
+    "used_bytes": "Memory that Redis uses.",
+    "limit_bytes": "Redis's maxmemory; missing where it has none.",
+    "saves": "1 where Redis's last writes to disk succeeded.",
+}
 
 
 def metrics(overview: Overview) -> list[Metric]:
@@ -202,21 +207,17 @@ def _of_nodes(overview: Overview, left_out: Counter[str]) -> list[Metric]:
 
 
 def _of_redis(overview: Overview) -> list[Metric]:
-    servers = [({"server": server.name}, server) for server in overview.redis]
     return [
         _gauge(
-            "redis_used_bytes", "Memory that Redis uses.", [(labels, server.used_bytes) for labels, server in servers]
-        ),
-        _gauge(
-            "redis_limit_bytes",
-            "Redis's maxmemory; missing where it has none.",
-            [(labels, server.limit_bytes) for labels, server in servers if server.limit_bytes],
-        ),
-        _gauge(
-            "redis_saves",
-            "1 where Redis's last writes to disk succeeded.",
-            [(labels, server.saves) for labels, server in servers],
-        ),
+            f"redis_{field}",
+            about,
+            [
+                ({"server": server.name}, figure)
+                for server in overview.redis
+                if (figure := getattr(server, field)) or field != "limit_bytes"
+            ],
+        )
+        for field, about in REDIS_FIGURES.items()
     ]
 
 

@@ -221,13 +221,15 @@ class Registry:
 
     async def told_version(self, name: str) -> int:
         """Returns the highest version of a plan that a partition knows, deleted or not; 0 where none knows it."""
-        states = [await self._redis.hget(keys.plan_states, name) for keys in self._partitions]
-        return max(as_count((raw or b"0").partition(b" ")[0]) or 0 for raw in states)
+        return max(as_count(state.partition(b" ")[0]) or 0 for state in await self._told_states(name))
 
     async def was_deleted(self, name: str) -> bool:
         """Returns whether a partition refuses the plan's seeds, since it was deleted lately."""
-        states = [await self._redis.hget(keys.plan_states, name) for keys in self._partitions]
-        return any((raw or b"").endswith(b" deleted") for raw in states)
+        return any(state.endswith(b" deleted") for state in await self._told_states(name))
+
+    async def _told_states(self, name: str) -> list[bytes]:
+        """Returns what each partition was told of a plan; empty for one that wasn't."""
+        return [await self._redis.hget(keys.plan_states, name) or b"" for keys in self._partitions]
 
     async def site(self, name: str) -> Site:
         """Returns a site as it was last submitted, its selectors compiled.
