@@ -121,7 +121,7 @@ lint: install ## style, types and the layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-# The tests that touch Scrapy, on each version of it and of Python; niced, since it takes a processor for an hour.
+# The tests that touch Scrapy, on each version of it and of Python, and Scrapy's own on both engines; niced, since it takes a processor for two hours.
 matrix: install $(UV) ## the tests that touch Scrapy on its last four minor versions (make matrix ARGS='--all': and on each Python)
 	@nice -n 10 $(BIN)/python tests/matrix.py $(ARGS)
 
@@ -139,6 +139,7 @@ lock: $(UV) ## pin everything anew: pyproject.toml's dependencies, and those of 
 	@$(LOCK) --output-file requirements.txt
 	@$(LOCK) --constraints requirements.txt --all-extras --group dev --output-file requirements-dev.txt
 	@$(LOCK) --constraints requirements-dev.txt --group deploy --output-file requirements-deploy.txt
+	@$(COMPILE) tests/scrapy_suite.in --constraints requirements-dev.txt --generate-hashes --output-file tests/scrapy_suite.txt
 	@for name in trac sphinx; do \
 	    $(COMPILE) testbed/applications/$$name.in --generate-hashes --output-file testbed/applications/$$name.txt || exit; \
 	done

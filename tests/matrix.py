@@ -1,9 +1,10 @@
-"""Runs the tests that touch Scrapy on each version of Scrapy and of Python: `make matrix`.
+"""Runs the tests that touch Scrapy on each version of Scrapy and of Python, and Scrapy's own on ours: `make matrix`.
 
 Each pair has a virtual environment of its own in .cache/matrix, with the packages that requirements-dev.txt pins, but
 for Scrapy. One pair runs after the other, since tests wait for each other's processor time otherwise. By default each
 version of Scrapy runs on the oldest Python found, and the newest Scrapy on each other Python; `--all` runs all pairs.
-Prints a table; the exit status is 1 if a pair fails.
+Scrapy's own tests (scrapy_suite.py) run on each version that has the fast engine, with the oldest Python.
+Prints tables; the exit status is 1 if a pair or an engine fails.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import scrapy_suite
+
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache" / "matrix"
 UV = ROOT / ".cache" / "lock" / "bin" / "uv"  # the Makefile installs it
+SUITE_TOOLS = Path(__file__).with_name("scrapy_suite.txt")
 SCRAPY_VERSIONS = ("2.16.0", "2.17.0", "2.18.0", "2.19.0")  # the newest release of each minor version, oldest first
 PYTHON_VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 # What runs Scrapy, or a part of ours in Scrapy's place. The tests of the frontier, plans, sites and extraction don't.
@@ -47,21 +51,31 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="all pairs of versions, not a row and a column")
     parser.add_argument("--scrapy", nargs="+", default=SCRAPY_VERSIONS, metavar="VERSION", help="only these")
     parser.add_argument("--python", nargs="+", default=PYTHON_VERSIONS, metavar="VERSION", help="only these")
-    parser.add_argument("tests", nargs="*", default=TESTS, metavar="TEST", help="other tests than the usual ones")
+    parser.add_argument("tests", nargs="*", metavar="TEST", help="other tests than the usual ones")
+    parser.add_argument("--only", choices=["ours", "scrapys"], help="these tests alone; the others need all of an hour")
     options = parser.parse_args()
     pythons = {version: path for version in options.python if (path := find_python(version))}
     if not pythons:
         parser.error(f"no Python of these is here: {', '.join(options.python)}")
-    results = []
+    oldest = next(iter(pythons))
+    rows = []
     for scrapy, python in pairs(options.scrapy, list(pythons), whole=options.all):
-        results.append((scrapy, python, *run_pair(scrapy, python, pythons[python], options.tests)))
-        print(f"Scrapy {scrapy}, Python {python}: {': '.join(results[-1][2:])}", flush=True)
-    print("\n| Scrapy | Python | tests | |\n|---|---|---|---|")
-    for row in results:
-        print("| {} | {} | {} | {} |".format(*row))
+        folder = CACHE / f"scrapy{scrapy}-python{python}"
+        folder.mkdir(parents=True, exist_ok=True)
+        verdicts = []
+        if options.only != "scrapys":
+            verdicts.append(("ours", *run_ours(folder, scrapy, pythons[python], options.tests or TESTS)))
+        if options.only != "ours" and python == oldest and scrapy in scrapy_suite.SDIST_SHA256:
+            verdicts += run_scrapys(folder, scrapy, pythons[python], options.tests or scrapy_suite.TESTS)
+        for verdict in verdicts:
+            print(f"Scrapy {scrapy}, Python {python}, {': '.join(verdict)}", flush=True)
+            rows.append((scrapy, python, *verdict))
+    print("\n| Scrapy | Python | tests | | |\n|---|---|---|---|---|")
+    for row in rows:
+        print("| {} | {} | {} | {} | {} |".format(*row))
     if missing := [version for version in options.python if version not in pythons]:
         print(f"\nNot on this machine: Python {', '.join(missing)}")
-    return int(any(verdict != "pass" for _scrapy, _python, verdict, _summary in results))
+    return int(any(row[3] != "pass" for row in rows))
 
 
 def pairs(scrapys, pythons, *, whole):
@@ -83,10 +97,8 @@ def find_python(version):
     return None
 
 
-def run_pair(scrapy, python, interpreter, tests):
-    """Installs and tests one pair; returns `pass` or `FAIL`, and how it ended in a line."""
-    folder = CACHE / f"scrapy{scrapy}-python{python}"
-    folder.mkdir(parents=True, exist_ok=True)
+def run_ours(folder, scrapy, interpreter, tests):
+    """Installs a pair and runs our tests; returns `pass` or `FAIL`, and how they ended in a line."""
     with (folder / "log.txt").open("w") as log:
         try:
             install(folder, scrapy, interpreter, log)
@@ -113,6 +125,19 @@ def run_pair(scrapy, python, interpreter, tests):
     summary = Path(log.name).read_text(errors="replace").rstrip().rpartition("\n")[2].strip("= ")
     place = "" if status == 0 else f"; {Path(log.name).relative_to(ROOT)}"
     return "pass" if status == 0 else "FAIL", f"{summary}{place}"
+
+
+def run_scrapys(folder, scrapy, interpreter, tests):
+    """Installs a pair, with what Scrapy's own tests need, and runs those; returns rows of (tests, verdict, summary)."""
+    tools = ["pip", "install", "--quiet", "--require-hashes", "--requirements", str(SUITE_TOOLS)]
+    try:
+        with (folder / "log.txt").open("a") as log:
+            install(folder, scrapy, interpreter, log)
+            python = folder / "venv" / "bin" / "python"
+            subprocess.run([UV, *tools, "--python", python], check=True, stdout=log, stderr=log)
+        return scrapy_suite.run(scrapy, python, folder / "suite", tests)
+    except (subprocess.SubprocessError, RuntimeError) as error:
+        return [("Scrapy's", "FAIL", f"{error}; {log.name}")]
 
 
 def install(folder, scrapy, interpreter, log):

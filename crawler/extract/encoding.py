@@ -28,6 +28,8 @@ BROKEN_SHARE = 0.02  # of the bytes beyond ASCII in a UTF-8 text, such as those 
 
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _MARKS = tuple(mark for mark, _ in _BYTE_ORDER_MARKS)
+# How an XML declaration begins in UTF-16 without a byte order mark, by the WHATWG's standard.
+_XML_IN_UTF16 = {b"<\0?\0x\0": "utf-16le", b"\0<\0?\0x": "utf-16be"}
 _NO_TEXT = frozenset({"replacement", "x-user-defined"})  # as browsers read these, nothing is left of what was written
 # Python's names where it doesn't know the WHATWG's, or knows a narrower encoding by them.
 _PYTHON_NAMES = {
@@ -100,6 +102,8 @@ def _encoding(page: Fetched) -> str:
 
 def _declared(body: bytes) -> str | None:
     """Returns the encoding that a page itself names; None if it names none of browsers."""
+    if encoding := _XML_IN_UTF16.get(body[:6]):
+        return encoding
     head = body[:DECLARATION_BYTES]
     for tag in _meta_tags(_comments(b"", head)):  # no tree is built to find out how to read the page
         found = detect(tag + _DECLARES_NO_TEXT).encoding

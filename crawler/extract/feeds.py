@@ -55,21 +55,42 @@ _FIELDS = {
         "encoded": "content",
         "creator": "author",
         "date": "published",
+        # As the first modules for a whole text named it.
+        "body": "content",
+        "fullitem": "content",
     },
     "content": {"encoded": "content"},
     "dc": {"creator": "author", "author": "author", "date": "published", "title": "title", "description": "summary"},
     "dcterms": {"issued": "published", "created": "published", "modified": "updated"},
     "itunes": {"author": "author", "summary": "summary"},
+    "media": {"title": "title", "description": "summary"},
+    "xhtml": {"body": "content"},
 }
-# Vocabularies by their namespace. A feed's own ones are many, and some writers make up one, so the namespaces named
-# here are those that are not the feed's own; each further one that stands within an entry is passed over.
+# Vocabularies by their namespace. A feed's own is that of its entries' elements, whatever its writer made up; and those
+# of `_FORMATS`, since Atom's words are used in RSS. Each further one that stands within an entry is passed over.
 _VOCABULARIES = {
     "http://purl.org/rss/1.0/modules/content/": "content",
     "http://purl.org/dc/elements/1.1/": "dc",
     "http://purl.org/dc/terms/": "dcterms",
     "http://www.itunes.com/dtds/podcast-1.0.dtd": "itunes",
+    "http://search.yahoo.com/mrss/": "media",
+    "http://www.w3.org/1999/xhtml": "xhtml",
 }
+_FORMATS = frozenset(
+    {
+        "http://www.w3.org/2005/Atom",
+        "http://purl.org/atom/ns#",
+        "http://purl.org/rss/1.0/",
+        "http://my.netscape.com/rdf/simple/0.9/",
+        "http://backend.userland.com/rss",
+        "http://backend.userland.com/rss2",
+        "http://blogs.law.harvard.edu/tech/rss",
+    }
+)
 _READ_AS_PEOPLE_DO = frozenset({"title", "summary", "content", "author"})
+_AROUND_ENTRIES = _ROOTS | {"channel"}
+_WINDOWS_CHARACTERS = {code: bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(0x80, 0xA0)}
+_controls = re.compile("[\x80-\x9f]").search
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _looks_like_html = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});|</?[A-Za-z]").search
 _begin = re.compile(rb"<\?xml\s|<(?:[\w.-]+:)?(?:rss|feed|RDF)[\s>]").search
@@ -118,14 +139,16 @@ class _Feed:
         self.next: str | None = None
         self.entries: list[dict[str, str]] = []
         self._url = url
-        self._namespace = ""  # of the feed's own elements
+        self._namespace = ""  # of the entries, and so of the feed's own elements
         self._open: list[str] = []
         self._bases: list[str] = []  # of the elements that are open; empty: the feed's own address
         self._entry: dict[str, str] | None = None
         self._foreign: dict[str, str] = {}  # fields of the entry by other vocabularies than the feed's own
         self._depth = 0  # of the entry's own fields
         self._field = ""  # that is open
+        self._field_depth = 0
         self._field_is_own = False
+        self._field_is_html = False  # as it says
         self._field_is_base64 = False
         self._field_has_elements = False  # its markup is the feed's own, so no escape in it stands for markup
         self._guid_is_link = True
@@ -134,37 +157,39 @@ class _Feed:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         namespace, name = _split(tag)
-        if not self._open and name in _ROOTS:
-            self.is_feed = True
-            self._namespace = namespace if name == "feed" else ""
+        around = self._open[-1] if self._open else ""
+        self.is_feed = self.is_feed or (not around and name in _ROOTS)
         self._open.append(name)
         self._bases.append(self._base_within(attributes))
         vocabulary = self._vocabulary(namespace)
         is_direct = len(self._open) == self._depth
-        if name in _ENTRIES and vocabulary == "" and self._entry is None and len(self.entries) < MAX_ENTRIES:
+        is_of_media = around in {"group", "content"} if vocabulary == "media" else around == "group"
+        is_within = len(self._open) == self._depth + 1 and (is_of_media or (name == "name" and around == "author"))
+        is_entry = name in _ENTRIES and (vocabulary == "" or around in _AROUND_ENTRIES)
+        if is_entry and self._entry is None and len(self.entries) < MAX_ENTRIES:
+            self._namespace = namespace
             self._entry, self._foreign, self._depth, self._guid_is_link = {}, {}, len(self._open) + 1, True
             self.entries.append(self._entry)
             if about := attributes.get("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"):
                 self._foreign["id"] = about
         elif name == "link" and "href" in attributes and (self._entry is None or is_direct):
             self._take_link(attributes["href"], attributes.get("rel") or "alternate")
-        elif self._entry is not None and (is_direct or (name == "name" and self._open[-2:-1] == ["author"])):
+        elif self._entry is not None and (is_direct or is_within):
             field = _FIELDS.get(vocabulary or "", {}).get(name, "") if vocabulary is not None else ""
             is_enclosure = name == "link" and (attributes.get("rel") or "alternate") != "alternate"
-            self._field = "" if is_enclosure else field
-            self._field_is_own = vocabulary == ""
+            self._field, self._field_depth = "" if is_enclosure else field, len(self._open)
+            self._field_is_own = vocabulary == "" and not is_of_media
             self._field_has_elements = False
+            self._field_is_html = attributes.get("type", "").lower() in {"html", "text/html"}
             self._field_is_base64 = attributes.get("mode") == "base64" or _is_packed(attributes.get("type", ""))
             self._guid_is_link = self._guid_is_link and attributes.get("isPermaLink", "true").lower() != "false"
             self._text, self._room = [], MAX_FIELD_CHARACTERS
         else:
             self._field_has_elements = True
 
-    def end(self, tag: str) -> None:
-        _namespace, name = _split(tag)
+    def end(self, _tag: str) -> None:
         depth = len(self._open)
-        is_name = name == "name" and self._open[-2:-1] == ["author"]
-        if self._entry is not None and self._field and (depth == self._depth or is_name):
+        if self._entry is not None and self._field and depth == self._field_depth:
             fields = self._entry if self._field_is_own else self._foreign
             if text := self._value():
                 fields.setdefault(self._field, text)
@@ -189,10 +214,8 @@ class _Feed:
 
     def _vocabulary(self, namespace: str) -> str | None:
         """Returns the vocabulary of a namespace; empty for the feed's own, None for one of which nothing is read."""
-        if namespace in _VOCABULARIES:
-            return _VOCABULARIES[namespace]
-        is_own = namespace in ("", self._namespace) or _is_of_feeds(namespace)
-        return "" if is_own else None
+        is_own = namespace in ("", self._namespace) or namespace in _FORMATS
+        return "" if is_own else _VOCABULARIES.get(namespace)
 
     def _base_within(self, attributes: Mapping[str, str]) -> str:
         """Returns the address to which links within an element are relative; empty for the feed's own."""
@@ -207,8 +230,8 @@ class _Feed:
             text = _unpacked(text)
         if self._field == "link":
             return _joined(self._bases[-1], text) if self._bases[-1] and text else text
-        if self._field_has_elements:
-            return " ".join(text.split())
+        if self._field_has_elements and not self._field_is_html:
+            return " ".join(_as_typed(text).split())
         return as_read(text) if self._field in _READ_AS_PEOPLE_DO else text
 
     def _take_link(self, href: str, relation: str) -> None:
@@ -222,23 +245,21 @@ class _Feed:
 
 def as_read(text: str) -> str:
     """Returns a text of a feed as people read it: feeds write HTML in it, escaped once more or in CDATA."""
+    text = _as_typed(text)
     if not _looks_like_html(text):
         return text  # its line breaks stay
     return " ".join(turbohtml.parse_fragment(text).text.split())
+
+
+def _as_typed(text: str) -> str:
+    """Returns a text with the characters that Windows has where Unicode has controls, as browsers show them."""
+    return text.translate(_WINDOWS_CHARACTERS) if _controls(text) else text
 
 
 def _split(tag: str) -> tuple[str, str]:
     """Returns the namespace of an element, and its name."""
     namespace, _, name = tag.rpartition("}")
     return namespace.removeprefix("{"), name
-
-
-def _is_of_feeds(namespace: str) -> bool:
-    """Returns whether a namespace is one of the formats themselves: of RSS in any version, of Atom, or RDF's."""
-    address = namespace.lower()
-    if "/modules/" in address or "/extensions/" in address or "media" in address:
-        return False
-    return any(name in address for name in ("rss", "atom", "/rdf/simple", "22-rdf-syntax", "channel"))
 
 
 def _joined(base: str, address: str) -> str:

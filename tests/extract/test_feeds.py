@@ -59,6 +59,10 @@ def test_fields_are_those_of_the_entry_itself():
         ("<content:encoded><![CDATA[<p>all of it</p>]]></content:encoded>", {"content": "all of it"}),
         ("<source><title>other</title></source><dc:creator>li</dc:creator>", {"author": "li"}),
         ("<link xml:base='/b/'>c</link>", {"link": "http://127.0.0.1:8800/b/c"}),
+        ("<media:group><media:description>a film</media:description></media:group>", {"summary": "a film"}),
+        ("<description>don&#146;t</description>", {"summary": "don\u2019t"}),  # Windows' apostrophe
+        ("<body xmlns='http://www.w3.org/1999/xhtml'><p>all of it</p></body>", {"content": "all of it"}),
+        ("<fullitem>&lt;p&gt;all of it&lt;/p&gt;</fullitem>", {"content": "all of it"}),
     ],
 )
 def test_an_entry_is_read_as_people_read_it(entry, fields):
@@ -68,6 +72,24 @@ def test_an_entry_is_read_as_people_read_it(entry, fields):
     )
     for declared in (namespaces, ""):  # some feeds forget to declare what they use
         assert read(f"<rss {declared}><channel><item>{entry}</item></channel></rss>")["entries"] == [fields]
+
+
+def test_a_module_s_words_are_not_the_feed_s_own_however_its_namespace_is_called():
+    entry = "<x:item><m:title>other</m:title><x:title>own</x:title><m:link>http://y.org</m:link></x:item>"
+    for own in ("http://purl.org/rss/1.0/", "http://made.up/"):
+        body = f"<rss xmlns:x='{own}' xmlns:m='http://made.up/rss/module/'><channel>{entry}</channel></rss>"
+        assert read(body)["entries"] == [{"title": "own"}]
+
+
+def test_html_beside_elements_is_read_as_it_says():
+    content = "<content type='html'><div xmlns='http://www.w3.org/1999/xhtml'>a &lt;b&gt;c&lt;/b&gt;</div></content>"
+    assert read(f"{ATOM}<entry>{content}</entry></feed>")["entries"] == [{"content": "a c"}]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_needs_no_mark(encoding):
+    body = f"<?xml version='1.0' encoding='utf-16'?><rss><channel>{ENTRY}</channel></rss>".encode(encoding)
+    assert read(body)["entries"] == ONE
 
 
 def test_links_are_relative_to_the_bases_around_them():
