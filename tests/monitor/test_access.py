@@ -7,7 +7,7 @@ import socket
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from monitor.conftest import HERE, PASSWORD, Running, settings_at
+from monitor.conftest import HERE, PASSWORD, ROLES, Running, settings_at
 from waiting import PATIENCE_SECONDS, until
 
 from crawler.base.errors import HeadroomError
@@ -164,6 +164,21 @@ def test_what_is_the_operators_is_refused_to_others(browser, path, role):
     assert answer.status == 403
     assert "Only users with the role operator may do that." in answer.text
     assert browser("operator").get(path).status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "role"),
+    [
+        ("/plan", {"name": "flood", "action": "cancel"}, "analyst"),
+        ("/node", {"name": "a-node", "order": "drain"}, "operator"),
+        ("/host", {"name": "a.test", "order": "pause"}, "operator"),
+        ("/failures", {"action": "all"}, "operator"),
+    ],
+)
+def test_an_action_is_refused_to_whose_role_may_less(browser, path, fields, role):
+    for lesser in ROLES[: ROLES.index(role)]:
+        answer = browser(lesser).act(path, **fields)
+        assert (answer.status, f"Only users with the role {role} may do that." in answer.text) == (403, True)
 
 
 def test_every_answer_carries_the_headers_that_keep_others_out(browser):
