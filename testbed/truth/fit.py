@@ -42,7 +42,6 @@ STEPS, SIGN_STEPS = 70, 120
 RATE, SIGN_RATE = 0.06, 0.03
 FOLDS = 4
 MIN_WEIGHT = 0.02  # smaller ones aren't written
-BELONGS = 0.5  # of the words of a block that are in the truth, in the same order
 RUN = 4  # words in a row, that a block shares with the truth
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from scrapy.settings import default_settings
 
 from crawler import config
 from crawler.base.redaction import HIDDEN, Redaction
 
-ROOT = Path(__file__).parent.parent.parent
 each = pytest.mark.parametrize("setting", config.ALL, ids=lambda setting: setting.name)
 
 

@@ -69,12 +69,6 @@ class Machine:
         """Returns where a file in one of the folders in `KEPT` is outside."""
         return self._disk / path.lstrip("/")
 
-    def take_disk_of(self, other):
-        """Has a machine that isn't running begin with a copy of another one's disk, but for its name and identity."""
-        shutil.rmtree(self._disk)
-        subprocess.run(["cp", "--archive", str(other.place("/")), str(self._disk)], check=True)
-        self.place("/etc/machine-id").write_text(f"{uuid.uuid4().hex}\n")
-
     def list(self, path):
         """Returns what is in a folder; nothing where there is none yet."""
         return [*self.place(path).iterdir()] if self.place(path).is_dir() else []

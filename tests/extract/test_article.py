@@ -140,51 +140,11 @@ def test_broken_declarations_are_none(script):
     assert (found.title, found.author) == ("Flood in Wulong", None)
 
 
-FORUM = (
-    "<!doctype html><title>Town forum: Flood in Wulong</title><div class=header><h1>Town forum</h1>Flood in"
-    " Wulong</div><div class=content><div class=forumTime><h1>Flood in Wulong</h1><h3 class=postHdr>(1) By"
-    " <a href=/u>Li Si</a> on 2026-11-03 06:05:09 <a href=/raw>[source]</a></h3><div class=forumPostBody>{}</div></div>"
-    "{}</div>"
-)
-REPLY = (
-    "<div class=forumTime><h3 class=postHdr>(2) By <a href=/u>Wang Wu</a> on 2026-11-04 07:00:00</h3>"
-    "<div class=forumPostBody><p>Thank you</p></div></div>"
-)
-
-
-TICKET = (
-    "<div id=content class=ticket><div id=ticketbox><div class=date><p>Opened <a class=timeline"
-    " href='/timeline?from=2026-11-03T06%3A05%3A09Z' title='See timeline at 11/03/26 06:05:09'>3 days ago</a></p></div>"
-    "<h1>Flood in Wulong</h1><table class=properties><tr><th>Owned by:</th><td>somebody</td><th>Reported by:</th>"
-    "<td><a href=/q>Li Si</a></td></tr></table><div class=description><div class=searchable>{}</div></div></div>"
-    "<div id=changelog><h3>Change History (1)</h3><div class=change><h3>comment:1 by Wang Wu</h3>"
-    "<div class='comment searchable'>Thank you</div></div></div></div>"
-)
-
-
 TIME = "2026-11-03 06:05:09 UTC"
 DOCUMENTATION = (
     "<main role=main><section><h1>Flood in Wulong<a class=headerlink href='#flood'>\u00b6</a></h1>"
     f"<dl class=field-list><dt>Author<span>:</span></dt><dd><p>Li Si</p></dd><dt>Date</dt><dd>{TIME}</dd></dl>"
     "{}<section><h2>Roads <a href='#roads'>#</a></h2><p>All open, see <a href='#note'>\u00a7</a> 5.</p></section>"
-)
-
-
-LETTER = (
-    "<hr>[<a href=2.html>Date Prev</a>]<h1>Flood in Wulong</h1><hr><ul><li><em>To</em>: list</li>"
-    "<li><em>Subject</em>: Flood</li><li><em>From</em>: {} &lt;<a href=mailto:li>li@b.example</a>&gt;</li>"
-    "<li><em>Date</em>: Tue, 03 Nov 2026 14:05:09 +0800</li></ul><hr><pre>{}</pre>"
-)
-
-
-MENU = "<div class='bar has-sidebar'><div class=content-body><button>Menu</button><span>Appearance</span></div></div>"
-
-
-SENT = (
-    "<pre><a href=../><b>public inbox</b></a>\n<a href=help/>help</a></pre>"
-    "<pre id=b>From: Li Si &lt;li@b.example&gt;\nTo: list\nSubject: <a href=#r>Flood in Wulong</a>\n"
-    "Date: Tue, 03 Nov 2026 14:05:09 +0800\t<a href=#r>[thread]</a>\nMessage-ID: &lt;7@h&gt;\n\n"
-    "The flood took the bridge.\n\n  Indented: so.\n</pre><hr><pre>This is a public inbox</pre>"
 )
 
 

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 from crawler.base.models import Seed
 from crawler.frontier import ledger, recount, scripts
 from crawler.frontier.frontier_config import FrontierConfig
-from crawler.frontier.keys import Keys, partition_of
+from crawler.frontier.keys import Keys
 from crawler.frontier.queue import queues_of
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
@@ -139,12 +139,6 @@ class FrontierDriver:
 
     async def score(self, name, member, frontier="content", partition=0):
         return await self.redis.zscore(self.key(name, frontier, partition), member)
-
-    async def make_due(self, seed):
-        """Makes a waiting seed due now."""
-        partition = partition_of(seed.host, self.partitions)
-        await self.redis.zadd(self.key(f"ready:{seed.host}", seed.frontier, partition), {seed.fingerprint: 1}, xx=True)
-        await self.redis.zadd(self.key("hosts", seed.frontier, partition), {seed.host: 1}, xx=True)
 
     async def until(self, condition):
         """Waits until a condition is true; returns its value."""

@@ -35,7 +35,6 @@ politeness: {delay: 0, concurrency: 8, burst: 50}
 SESSION_SECONDS = 2
 PATIENCE_SECONDS = 20.0  # for a seed that must finish: a session lapses in between
 MARK = "junk-was-executed"
-FP = bytes(range(16))  # a seed's fingerprint
 
 
 def values(mark):
