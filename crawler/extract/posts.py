@@ -282,7 +282,7 @@ class _Group:
     """
 
     def __init__(self, lines: _PostLines, boxes: list[Box], ways: int) -> None:
-        self._lines, self._boxes, self._ways = lines, boxes, ways
+        self._lines, self._boxes = lines, boxes
         self._own = self._own_places()
         self._times = [*map(self._time, self._own)]
         words = [sum(map(lines.words_at, places)) for places in self._own]

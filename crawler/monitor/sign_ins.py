@@ -48,15 +48,14 @@ class SignIn:
 class SignIns:
     """All browsers that are signed in, by the token in their cookie."""
 
-    def __init__(self, users: UserFile, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, users: UserFile) -> None:
         self._users = users
-        self._clock = clock
         self._by_token: OrderedDict[str, SignIn] = OrderedDict()
 
     def begin(self, user: User) -> str:
         """Signs a user in; returns the token."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
-        self._by_token[token] = SignIn(user, secrets.token_urlsafe(TOKEN_BYTES), self._clock() + LIFE_SECONDS)
+        self._by_token[token] = SignIn(user, secrets.token_urlsafe(TOKEN_BYTES), time.monotonic() + LIFE_SECONDS)
         own = [other for other, sign_in in self._by_token.items() if sign_in.user.name == user.name]
         for oldest in own[:-USER_SIGN_INS_MAX]:
             del self._by_token[oldest]
@@ -69,7 +68,9 @@ class SignIns:
             HeadroomError: The file of users can't be read.
         """
         sign_in = self._by_token.get(token)
-        if sign_in and (sign_in.ends_at <= self._clock() or self._users.users().get(sign_in.user.name) != sign_in.user):
+        if sign_in is None:
+            return None
+        if sign_in.ends_at <= time.monotonic() or self._users.users().get(sign_in.user.name) != sign_in.user:
             del self._by_token[token]
             return None
         return sign_in
