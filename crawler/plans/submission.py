@@ -90,7 +90,9 @@ async def submit(
 
 def _is_wanted(sites: Collection[str], words: Collection[Combination], seed: Seed) -> bool:
     """Returns whether a content seed is one of a plan with these sites and combinations of words."""
-    return seed.site in sites and (not seed.keywords or any(tuple(found) in words for found in seed.combinations))
+    return seed.site in sites and (
+        not seed.keywords or any(tuple(combination) in words for combination in seed.combinations)
+    )
 
 
 async def _store(

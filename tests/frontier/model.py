@@ -259,7 +259,7 @@ class Model:
             if refusal == "replaced":
                 self.count(frontier, new, refusal)
             became.append(refusal or self._offer_one(frontier, fingerprint, new, due_ms, budget))
-            if became[-1] in ("new", "known", "deleted") and self.stopped.get(new.plans[0]) != "cancel":
+            if became[-1] in ("new", "known") and self.stopped.get(new.plans[0]) != "cancel":
                 self.noted[frontier, new.plans[0]].discard(fingerprint)
         return became
 

@@ -274,14 +274,16 @@ end
 
 -- Ends what is noted of seeds for their plans, which have asked for them now. Deletes from cancelled:PLAN.
 local function end_notes(answers)
-  local by_plan = {}
+  local has_notes = {}
+  for _, kind in pairs(all_kinds) do
+    local may_have = kind.booked.offered and stop_of(kind.plan) ~= 'cancel'
+    if may_have and call('EXISTS', cancelled .. kind.plan) == 1 then has_notes[kind.plan] = true end
+  end
+  if not next(has_notes) then return end
   for n, answer in ipairs(answers) do
     local at = SEEDS_FROM + SEED_WORDS * (n - 1)
     local plan = split_seed(ARGV[at + 1])
-    if answer ~= ANSWER.refused and stop_of(plan) ~= 'cancel' then append_to(by_plan, plan, ARGV[at]) end
-  end
-  for plan, fingerprints in pairs(by_plan) do
-    if call('EXISTS', cancelled .. plan) == 1 then write_all('HDEL', cancelled .. plan, fingerprints) end
+    if has_notes[plan] and answer ~= ANSWER.refused then call('HDEL', cancelled .. plan, ARGV[at]) end
   end
 end
 
