@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
+from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.base import text
 from crawler.extract.declared import folded
 from crawler.extract.references import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from turbohtml import Element
 
@@ -25,7 +25,7 @@ MAX_LINE_CHARACTERS = 200  # of a line that names an author
 MAX_NAMES = 5
 _METAS = ("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author", "byl")
 _CITATION = "citation_author"
-_names_author = re.compile(r"author|byline|username|poster-?name|writer|creator", re.IGNORECASE).search
+_names_author = re.compile(r"author(?!iz)|byline|username|poster-?name|writer|creator", re.IGNORECASE).search
 _names_more = re.compile(
     r"bio|box|about|image|avatar|photo|desc|social|follow|count|date|time|title", re.IGNORECASE
 ).search
@@ -34,17 +34,27 @@ _BY = (
     r"|\u4f5c\u8005|\u6587|\u64b0\u6587|\u8a18\u8005)"
 )
 _SIGNED = (
-    r"(?:(?:written|authored|updated|posted|published|submitted|started|created|reported|story|words|reviewed|article|geschrieben|"
-    r"ver\u00f6ffentlicht|verfasst|publi\u00e9|\u00e9crit|escrito|publicado|scritto|geschreven)\s+)?"
+    r"(?:(?:written|authored|updated|posted|published|submitted|started|created|reported|story|words|reviewed|article|"
+    r"geschrieben|ver\u00f6ffentlicht|verfasst|publi\u00e9|\u00e9crit|escrito|publicado|scritto|geschreven)\s+)?"
 )
 _signed = re.compile(
     rf"(?:^|[|\u00b7\u2022\u2013\u2014,)\d]\s*)(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)(?P<name>\S.*)"
 ).search
+_is_label = re.compile(
+    rf"(?i:{_SIGNED}{_BY}|written by|verfasst von|scritto da|geschreven door|napisane przez)\s?:?"
+).fullmatch
 without_label = re.compile(rf"^\W*(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)").sub
 # What ends a name: a date, a number, a sign between parts of a line, or words that lead to a date or a place.
 _ends = re.compile(
-    r"\s*(?:[|\u00b7\u2022\u2013\u2014()\[\]\t\n\u00a9]|\s-\s|(?<!\w)\d|,?\s(?:on|at|am|in|updated|published|posted|last|for|"
-    r"reviewed|fact|edited|photo|le|el|il)\s|,\s*(?=\d)|,?\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d)"
+    r"\s*(?:[|\u00b7\u2022\u22c5\u2013\u2014()\[\]\t\n\u00a9]|\s-\s|(?<!\w)\d|,?\s(?:on|at|am|in|updated|published|posted|last|for|"
+    r"reviewed|fact|edited|photo|le|el|il)(?:\s|$)|(?<=[a-z])(?:Updated|Published|Posted)|"
+    r",\s*(?=\d)|,?\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d)"
+).split
+# What somebody is, behind a name of two words.
+_role = re.compile(
+    r"(?<=\w)(?:,\s(?:\w+\s){0,2}"
+    r"|\s(?:(?:senior|staff|contributing|managing|associate|executive|lead|chief|former)\s(?:\w+\s){0,2})?)(?:writer|editor|reporter|journalist|columnist|correspondent|founder|contributor)\b",
+    re.IGNORECASE,
 ).split
 _NO_NAMES = frozenset(
     """admin administrator by author autor auteur human editor editors editorial staff team wordpressadmin wpadmin user
@@ -52,10 +62,11 @@ _NO_NAMES = frozenset(
     unknownauthor guestauthor adminlogin login logout register follow subscribe share reply view edit contact default
     undefined null none website siteadmin content marketing writtenby authoredby postedby updatedby topicauthor link
     spotlight january february march april june july august september october november december mon tue wed thu fri
-    sat sun""".split()
+    updated sat sun jan feb mar apr jun jul aug sep sept oct nov dec""".split()
 )
 _no_name = re.compile(
     r"""https?:|www\.|@|\d{3}|[<>{}|\u00bb\u00a9]|\.(?:com|org|net|de|io)\b|^(?:log|sign)[\s-]?(?:in|out|up)\b
+    |\badmin$|^(?=\S*\d)\S{16,}$|^(?:co-?)?(?:founder|owner|ceo|senior|chief|lead|managing)\b
     |^(?:about|all|more|the|this|view|read|see|get|our|your|my|how|what|why|if|in|on|to|a|an)\s
     |\b(?:copyright|getty|shutterstock|unsplash|images?|photo|foto|bild|minutes?|min|read|ago|comments?|subscribers?|
     followers?|posts?|articles?|blog)\b""",
@@ -64,39 +75,65 @@ _no_name = re.compile(
 
 
 def read_author(
-    declared: Declared, lines: Iterable[TextBlock], refused: Iterable[str], listed: Iterable[str], change: str
+    declared: Declared, lines: Iterable[TextBlock], refused: Sequence[str], listed: Iterable[str], change: str
 ) -> tuple[str | None, Sureness]:
     """Returns the names of authors, None if none are found, and how sure they are.
 
     Args:
         declared: What the page declares.
         lines: The blocks around its title.
-        refused: What is no name on this page: its title, and what its site is called.
+        refused: What is hardly a name on this page: its title, and then what its site is called.
         listed: What its lists of properties say of it.
         change: Its line on its last change; empty for none.
     """
     others = frozenset(map(folded, refused))
+    title = frozenset({folded(refused[0])})
     lines = [*lines]
 
-    def sound(names: Iterable[str]) -> str:
-        return ", ".join(dict.fromkeys(name for one in names if (name := _name(one, others))))
+    def sound(names: Iterable[str], refused: frozenset[str] = others) -> str:
+        return ", ".join(dict.fromkeys(name for written in names if (name := _name(written, refused))))
 
-    if names := sound(declared.names(declared.article.get("author"))):
-        return names, "exact"
-    if names := sound(_marked(lines, _is_declared)):
-        return names, "exact"
-    if names := sound(declared.all_metas.get(_CITATION, [])[:MAX_NAMES]):
-        return names, "exact"
-    for found in chain(
-        ([name] for name in listed),
-        ([name] for name in _signatures(lines)),
-        ([name] for name in _marked(lines, _is_named)),
-        ([declared.metas.get(name, "")] for name in _METAS),
-        [[signed["name"]] if (signed := _signed(change)) else []],
+    declared_names = declared.names(declared.article.get("author"))
+    for exact in (declared_names, _marked(lines, _is_declared), declared.all_metas.get(_CITATION, [])[:MAX_NAMES]):
+        if names := sound(exact):
+            return names, "exact"
+    in_lines = (*listed, *_signatures(lines), *_labelled(lines), *_marked(lines, _is_named))
+    in_metas = [declared.metas.get(name, "") for name in _METAS]
+    for guesses in (
+        *([name] for name in in_lines),
+        *(_parted(name) for name in (*in_metas, _of_card(declared.metas))),
+        declared.names(_only_author(declared.json_ld)),
+        [signed["name"]] if (signed := _signed(change)) else [],
     ):
-        if names := sound(found):
+        if names := sound(guesses):
             return names, "guess"
-    return None, "guess"
+    # Only where nobody else is named is it the site itself, or the one whose site it is.
+    named = [*declared_names, *(name for name in (*in_lines, *in_metas) if " " in name)]
+    return sound([name for name in named[:1] if not name.islower()], title) or None, "guess"
+
+
+def _parted(names: str) -> list[str]:
+    """Returns the names in a list of several; a single one may have titles behind commas."""
+    return names.split(", ")[:MAX_NAMES] if len(names) > MAX_CHARACTERS else [names]
+
+
+def _of_card(metas: dict[str, str]) -> str:
+    """Returns whom a page's card for messengers names as its author, below a label in its language; empty for none."""
+    labelled = ((metas.get(f"twitter:label{n}", ""), metas.get(f"twitter:data{n}", "")) for n in (1, 2))
+    return next((name for label, name in labelled if _is_label(label)), "")
+
+
+def _only_author(objects: Iterable[dict[str, Any]]) -> Any:
+    """Returns the author of all objects of a page, none of which is known to be the page; None if they have several."""
+    authors = [entity["author"] for entity in objects if entity.get("author")]
+    return authors[0] if authors and all(author == authors[0] for author in authors) else None
+
+
+def _labelled(lines: Sequence[TextBlock]) -> Iterator[str]:
+    """Yields the lines behind one that is a label alone, such as `Written by`."""
+    for label, line in pairwise(lines):
+        if _is_label(label.text.strip()):
+            yield line.text
 
 
 def _marked(lines: Iterable[TextBlock], is_wanted: Callable[[Element], bool]) -> Iterator[str]:
@@ -121,7 +158,9 @@ def _is_declared(element: Element) -> bool:
 
 def _is_named(element: Element) -> bool:
     names = f"{element.attr('class') or ''} {element.attr('id') or ''}"
-    return any(_names_author(name) and not _names_more(name) for name in names.split())
+    return any(
+        _names_author(name) and (name.lower().endswith("name") or not _names_more(name)) for name in names.split()
+    )
 
 
 def _signatures(lines: Iterable[TextBlock]) -> Iterator[str]:
@@ -135,7 +174,9 @@ def _signatures(lines: Iterable[TextBlock]) -> Iterator[str]:
 def _name(written: str, refused: frozenset[str]) -> str:
     """Returns a name without the words around it; empty if it is none."""
     name = without_label("", text.line(name_of(text.line(written))))
-    name = _ends(name)[0].strip(" ,;:.-/") if name else ""
+    name = _ends(name)[0].strip(" ,;:.-/&") if name else ""
+    without_role = _role(name)[0]
+    name = without_role if " " in without_role.strip() else name
     key = folded(name)
     is_name = (
         1 < len(name) <= MAX_CHARACTERS

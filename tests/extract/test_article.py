@@ -175,6 +175,24 @@ def test_what_is_no_name_is_no_author(name):
     assert read(META("og:site_name", "Riverside") + f"<meta name=author content='{name}'>").author is None
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"head": META("og:site_name", "LiSi") + ld(f"{{{ARTICLE}}}")},  # whose site it is
+        {"head": META("twitter:label1", "Verfasst von") + META("twitter:data1", "Li Si")},
+        {"head": ld('{"@type": "NewsArticle", "headline": "Storms", "author": "Li Si"}')},
+        {"main": f"<h1>Flood in Wulong</h1><div>Written by</div><div>Li Si</div>{STORY}"},
+        {"main": f"<h1>Flood in Wulong</h1><div class=author-box__name>Li Si</div>{STORY}"},
+        {"main": f"<h1>Flood in Wulong</h1><div class=author>Li Si Senior Flood Reporter</div>{STORY}"},
+        {"main": f"<h1>Flood in Wulong</h1><div class=author>&amp; Li SiUpdated 3 May 2026</div>{STORY}"},
+    ],
+    ids=["the site's", "card", "any object", "label", "box", "role", "glued"],
+)
+def test_a_name_that_is_not_declared_for_the_page_is_a_guess(page):
+    found = read(**page)
+    assert (found.author, found.sureness["author"]) == ("Li Si", "guess")
+
+
 def test_a_line_by_the_title_says_by_whom_and_when():
     found = read(main=f"<h1>Flood in Wulong</h1><p>By Li Si on February 25, 2026</p>{STORY}")
     assert (found.author, found.published) == ("Li Si", "2026-02-25T00:00:00Z")
@@ -225,6 +243,23 @@ def test_the_address_tells_which_date_is_the_pages_and_what_comes_first_in_it(ur
     lines = "<p>Posted 11/03/2024</p><p>Posted 9 Dec 2025</p>"
     page = html(SHELL.format(head, "", f"<h1>Flood in Wulong</h1>{lines}{STORY}", ""), url=url)
     assert extract.fields(page, WEB).published == f"{day}T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("declared", "heading", "title", "sure"),
+    [
+        ("Flood at Wulong: all news", "Flood in Wulong", "Flood in Wulong", "guess"),
+        ("Welcome to us", "Life is like a river", "Welcome to us", "guess"),
+        ("Flood \u00e2\u0080\u0093 a story", "Flood \u00e2\u0080\u0093 a story", "Flood \u2013 a story", "exact"),
+        ("SF&amp;#x27;s flood", "SF\u2019s flood", "SF\u2019s flood", "exact"),
+    ],
+    ids=["the heading says the same", "the heading is no title", "misread", "escaped twice"],
+)
+def test_a_title_is_what_people_see_of_those_that_say_the_same(declared, heading, title, sure):
+    head = SHELL.replace("Flood in Wulong - Riverside", declared)
+    page = head.format(META("og:title", declared), "", f"<h1>{heading}</h1>{STORY}", "")
+    found = extract.fields(html(page), WEB)
+    assert (found.title, found.sureness["title"]) == (title, sure)
 
 
 def test_a_title_that_every_page_of_a_site_declares_is_not_sure():
