@@ -1,4 +1,4 @@
-"""What costs the monitor much, so that only so many may be under way at once: of all users together, and of each."""
+"""What costs the monitor much, so that only so many may be under way at once: of all together, and of each user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class UserSlots:
 
     Args:
         number: How many there may be.
-        of_user: How many of them may be one user's, so that nobody keeps all others out.
+        of_user: How many of them may be one user's, or one address's, so that nobody keeps all others out.
     """
 
     def __init__(self, number: int, of_user: int) -> None:

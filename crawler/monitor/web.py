@@ -39,6 +39,7 @@ FORM_FIELDS_MAX = 500
 FORM_SECONDS = 10.0  # in which a form has come: it is some hundred bytes
 ACTION = re.compile(r"[a-z]{1,20}(?:-[a-z]{1,20}){0,3}")  # its name in the audit
 STREAMS = (200, 20)  # event streams at once, of all users and of one, who has some pages open on some machines
+CHECKS = (100, 4)  # passwords that wait to be checked, of all addresses and of one: each takes 50 ms
 DOWNLOADS = (4, 2)  # of items, likewise: each keeps the monitor busy, and a cursor of Mongo open
 LANGUAGE_COOKIE = "language"
 YEAR_SECONDS = 365 * 86_400
@@ -63,6 +64,7 @@ class Monitor:
         settings: The crawl's.
         secure: Whether browsers reach the monitor by TLS.
         checking: Held while a password is checked, each of which takes 64 MiB.
+        checks: One for each password that waits for that, by address.
         streams: One for each event stream; each is a connection, and has its pages made anew.
         items: Where items are found.
         downloads: One for each file of items while it is sent.
@@ -79,6 +81,7 @@ class Monitor:
     slow_actions: SlowActions
     items: ItemStore
     checking: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 1))
+    checks: UserSlots = field(default_factory=partial(UserSlots, *CHECKS))
     streams: UserSlots = field(default_factory=partial(UserSlots, *STREAMS))
     downloads: UserSlots = field(default_factory=partial(UserSlots, *DOWNLOADS))
     last_pages: LastPages = field(default_factory=LastPages)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import socket
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -74,6 +77,23 @@ def test_tries_are_limited(users, redis_url):
         assert [one.sign_in("viewer", "wrong").status for _ in range(6)] == [403] * 5 + [429]
         assert one.sign_in("viewer").status == 429
         assert one.sign_in("analyst").status == 303  # another's failures are no hindrance
+
+
+def test_passwords_that_wait_to_be_checked_are_few_for_each_address(users, redis_url, monkeypatch):
+    may_end, begun = threading.Event(), threading.Semaphore(0)
+
+    def check(_name, _password):
+        begun.release()
+        may_end.wait(PATIENCE_SECONDS)
+
+    monkeypatch.setattr(users, "check", check)
+    with Running(settings_at(redis_url), users) as monitor, ThreadPoolExecutor(6) as pool:
+        tries = [pool.submit(monitor.browser().sign_in, f"guest{number}", PASSWORD) for number in range(6)]
+        begun.acquire(timeout=PATIENCE_SECONDS)
+        until(lambda: sum(one.done() for one in tries) == 2, "the two that are too many")
+        assert [one.result().status for one in tries if one.done()] == [429, 429]
+        may_end.set()
+        assert Counter(one.result().status for one in tries) == {429: 2, 403: 4}
 
 
 def test_a_request_by_a_name_that_was_made_to_lead_here_is_refused(browser):

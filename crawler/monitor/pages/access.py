@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 HERE = re.compile(r"/(?![/\\])[\x21-\x7e]*")  # an address of the monitor's own: `//` would begin another host's
 SHOWN_CHARACTERS = 64
+CHECK_SECONDS = 1.0  # by when some of the passwords that wait are checked
 logger: EventLogger = logging.getLogger(__name__)
 
 
@@ -39,13 +40,16 @@ async def sign_in(web: WebRequest) -> Response:
     form = await web.form()
     name, address = form.get("name", ""), web.request.client.host if web.request.client else ""
     monitor, shown = web.monitor, one_line(name)[:SHOWN_CHARACTERS]
-    async with monitor.checking:
-        if wait_s := monitor.tries.wait_s(name, address):
-            logger.warning(log_events.MONITOR_SIGN_IN_LIMITED, shown, address)
-            return web.html("login", 429, failed="login.wait", name=name, wait_s=math.ceil(wait_s))
-        user = await asyncio.to_thread(monitor.users.check, name, form.get("password", ""))
-        if user is None:
-            monitor.tries.fail(name, address)
+    if not monitor.checks.are_free(address):
+        return _limited(web, name, CHECK_SECONDS)
+    with monitor.checks.held(address):
+        async with monitor.checking:
+            if wait_s := monitor.tries.wait_s(name, address):
+                logger.warning(log_events.MONITOR_SIGN_IN_LIMITED, shown, address)
+                return _limited(web, name, wait_s)
+            user = await asyncio.to_thread(monitor.users.check, name, form.get("password", ""))
+            if user is None:
+                monitor.tries.fail(name, address)
     if user is None:
         logger.warning(log_events.MONITOR_SIGN_IN_REFUSED, shown, address)
         return web.html("login", 403, failed="login.wrong", name=name)
@@ -60,6 +64,11 @@ async def sign_in(web: WebRequest) -> Response:
         samesite="strict",
     )
     return answer
+
+
+def _limited(web: WebRequest, name: str, wait_s: float) -> Response:
+    """Has somebody wait who has failed too often, or whose address has too many others that wait."""
+    return web.html("login", 429, failed="login.wait", name=name, wait_s=math.ceil(wait_s))
 
 
 async def sign_out(web: WebRequest, _form: dict[str, str]) -> Response:
