@@ -155,8 +155,13 @@ class Site(Part):
     @classmethod
     def _finds_words(cls, value: Results, info: ValidationInfo) -> Results:
         search = info.data.get("search")
-        if search and search.url and "query" not in search.placeholders and value.match is None:
-            raise ValueError("{query} in search.url or search.body; or match here, where a list stands for a search")
+        if not search or not search.url:
+            return value
+        is_list = "query" not in search.placeholders
+        if is_list and value.match is None and not value.every:
+            raise ValueError("{query} in search.url or search.body; or match, or every: true, here for a list")
+        if value.every and not is_list:
+            raise ValueError("every: a list, without {query} in search.url or search.body")
         return value
 
     @model_validator(mode="after")

@@ -142,6 +142,13 @@ class Results(_ResultsFrom, Part):
         examples=["css:h3"],
     )
 
+    every: bool = Field(
+        default=False,
+        description="Takes every result of a list (`search.url` without {query}), whatever a plan's words are; its "
+        "items have the plan's first combination as their `keywords`.",
+        examples=[True],
+    )
+
     @field_validator("empty_status")
     @classmethod
     def _empty_status(cls, value: tuple[int, ...]) -> tuple[int, ...]:
@@ -153,6 +160,8 @@ class Results(_ResultsFrom, Part):
     def _in_rows(self) -> Self:
         if (self.fields or self.match) and self.rows is None:
             raise ValueError("rows beside fields and match")
+        if self.every and self.match:
+            raise ValueError("either match or every")
         if self.rows and self.type == "text":
             raise ValueError("no rows beside type: text")
         rules = [*self.fields.field_rules.values(), *self.fields.extra.values()] if self.fields else []

@@ -38,7 +38,8 @@ BAD = [
     ("https://board", "ftp://board", 2, "base"),
     ("{page}", "{pag}", 5, "search.url", r"only the placeholders \{base\}, \{cursor\}.*, not \{pag\}"),
     ("?q={query}", "?q={query", 5, "search.url"),
-    ("?q={query}", "?q=x", 9, "results", r"expected \{query\} in search.url or search.body; or match here"),
+    ("?q={query}", "?q=x", 9, "results", r"expected \{query\} in search.url or search.body; or match, or every: true"),
+    ("  empty:", "  every: true\n  empty:", 11, "results.every", "a list, without"),
     ("{base}/s", "//s", 5, "search.url"),
     (
         "{base}/s",

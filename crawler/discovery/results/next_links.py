@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawler.discovery.pages.page import Anchor, ParsedPage
 
 _says_next = re.compile(
-    r"(?:next|older|more|下一?[页頁]|下頁|后一?页|次へ|次の|다음|weiter|suivante?|siguiente).{0,12}|[>\u00bb\u203a\u2192]{1,2}",
+    r"(?:next|older|more|下一?[页頁]|下頁|后一?页|次へ|次の|다음|weiter|suivante?|siguiente).{0,12}|[>\u00bb\u203a\u2192\u232a\u25b6\u25ba\u276f\u27e9]{1,2}",
     re.IGNORECASE,
 ).fullmatch
 _is_arrow = re.compile(
