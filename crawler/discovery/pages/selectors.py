@@ -84,20 +84,19 @@ def all_of(
     return best if best and best.misses < right / 2 else None
 
 
-def first_of(wanted: Sequence[tuple[Document, Any]]) -> CssChoice | None:
-    """Returns the shortest selector whose first match on each page is the wanted element; None if there is none.
+def first_of(tree: Document, wanted: Any) -> CssChoice | None:
+    """Returns the shortest selector whose first match on a page is the wanted element; None if there is none.
 
     One that has no other match goes before one that has.
     """
+    matches = ((css, tree.select(css)) for css in _candidates([wanted]))
+    choices = (CssChoice(css, len(elements) - 1) for css, elements in matches if elements and elements[0] == wanted)
     best: CssChoice | None = None
-    for css in _candidates([element for _tree, element in wanted]):
-        selections = [tree.select(css) for tree, _element in wanted]
-        if all(matches and matches[0] == element for matches, (_tree, element) in zip(selections, wanted, strict=True)):
-            misses = sum(len(matches) - 1 for matches in selections)
-            if best is None or misses < best.misses:
-                best = CssChoice(css, misses)
-                if not misses:
-                    break
+    for choice in choices:
+        if best is None or choice.misses < best.misses:
+            best = choice
+        if not choice.misses:
+            break
     return best
 
 

@@ -60,7 +60,7 @@ def selectors_of(page: ParsedPage, following: Anchor) -> Iterator[str]:
     Any other selector comes last: the first link beside the one to the next page may lead back on another page.
     """
     element = following.element
-    choice = selectors.first_of([(page.tree, element)])
+    choice = selectors.first_of(page.tree, element)
     by_name = f"css:{choice.css}" if choice else ""
     text = _XPATH_BLANKS.sub(" ", element.text).strip(" ")
     # What can't be seen in a text isn't written into a file.

@@ -20,6 +20,7 @@ from crawler.discovery.search.search_template import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.pages.page import Anchor, ParsedPage
 
 MAX_NUMBER = 1_000  # that a parameter of the second or a near page has; a larger one is an id
@@ -40,6 +41,26 @@ class Pages:
 
     template: SearchTemplate
     next: str = ""
+
+
+def with_pages(
+    inquiry: Inquiry, page: ParsedPage, template: SearchTemplate, results: int, lacking: str
+) -> tuple[SearchTemplate, dict[str, str]]:
+    """Returns a search with its paging, and the key `results.next` if that needs it.
+
+    Args:
+        inquiry: Has the word that was searched for.
+        page: The first page of results.
+        template: Of the search.
+        results: How many results the page has.
+        lacking: What is noted where no link leads to a further page.
+    """
+    if template.paging:
+        return template, {}
+    if further := pages(page, template, inquiry.word, results):
+        return further.template, {"next": further.next} if further.next else {}
+    inquiry.notes.miss("search.paging", lacking)
+    return template, {}
 
 
 @dataclass(frozen=True, slots=True)

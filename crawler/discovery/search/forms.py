@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from crawler.discovery.search.search_template import QUERY, SearchTemplate, escaped
+from crawler.discovery.search.search_template import QUERY, SearchTemplate, escaped, literal
 from crawler.sites.search import check_encoding
 
 if TYPE_CHECKING:
@@ -85,12 +85,12 @@ def _template(form: Any, action: str, fields: list[_Field], encoding: str) -> Se
     fixed = [field.name for field in fields if not field.is_button and values[field.name] not in (QUERY, SORT)]
     if (form.attr("method") or "").strip().lower() == "post":
         body = {name: value if value in (QUERY, SORT) else _unbraced(value) for name, value in values.items()}
-        return SearchTemplate(_braced(action), body, encoding, sort, found=source, fixed=tuple(fixed))
+        return SearchTemplate(literal(action), body, encoding, sort, found=source, fixed=tuple(fixed))
     pairs = "&".join(
         f"{escaped(name, encoding)}={value if value in (QUERY, SORT) else escaped(value, encoding)}"
         for name, value in values.items()
     )
-    url = f"{_braced(action.partition('?')[0])}?{pairs}"  # a form that is sent by GET replaces its action's query
+    url = f"{literal(action.partition('?')[0])}?{pairs}"  # a form that is sent by GET replaces its action's query
     return SearchTemplate(url, {}, encoding, sort, found=source, fixed=tuple(escaped(name, encoding) for name in fixed))
 
 
@@ -193,10 +193,6 @@ def _encoding(form: Any, page: ParsedPage) -> str:
         except ValueError:
             continue
     return "utf-8"
-
-
-def _braced(url: str) -> str:
-    return url.replace("{", "%7B").replace("}", "%7D")
 
 
 def _unbraced(value: str) -> str:

@@ -24,6 +24,7 @@ SHELL_WIDTH = 300  # of all that a page shows; one that shows less may be waitin
 SHELL_LINKS = 5  # of a menu; a page that leads to more has something to show
 ANSWERS_NAMED = 3  # of those that a page loads, in a remark
 ALWAYS = "always"
+NO_SECOND_PAGE = "no link to a second page was found; what a button shows, `render.results.steps` may click"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,9 @@ async def search(
         return None
     inquiry.notes.say("render", f"the results for {word!r} stand on the search page only once its scripts have run")
     _say_what_is_loaded(inquiry, rendered, "the results, search.url")
-    template, following = _paged(inquiry, page, template, len(block.urls))
+    template, following = paging.with_pages(inquiry, page, template, len(block.urls), NO_SECOND_PAGE)
+    for remark in template.remarks():
+        inquiry.notes.say("search", remark)
     if none and not none.tree.select(block.selector.css) and (mark := empty_mark(none, [page])):
         following["empty"] = mark
         if template.paging:
@@ -96,22 +99,6 @@ async def search(
         inquiry.notes.miss("results.empty", "nothing tells a page without results from others")
     keys = {"search": template.definition(), "results": {"links": f"css:{block.selector.css}", **following}}
     return ScriptedSearch(keys | {"render": {"results": ALWAYS}}, rendered, block)
-
-
-def _paged(
-    inquiry: Inquiry, page: ParsedPage, template: SearchTemplate, number: int
-) -> tuple[SearchTemplate, dict[str, str]]:
-    """Returns a search with its paging, and the key `results.next` if that needs it."""
-    following = {}
-    if not template.paging:
-        if further := paging.pages(page, template, inquiry.word, number):
-            template, following = further.template, {"next": further.next} if further.next else {}
-        else:
-            missing = "no link to a second page was found; what a button shows, `render.results.steps` may click"
-            inquiry.notes.miss("search.paging", missing)
-    for remark in template.remarks():
-        inquiry.notes.say("search", remark)
-    return template, following
 
 
 # -- Content pages ----------------------------------------------------------------------------------------------------

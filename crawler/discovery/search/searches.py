@@ -131,18 +131,11 @@ async def _ask(inquiry: Inquiry, template: SearchTemplate, word: str, why: str) 
 
 async def keys_of(inquiry: Inquiry, answer: Answer) -> dict[str, Any]:
     """Returns the keys `base`, `search` and `results`, with notes on what is lacking."""
-    template, results = answer.template, {"links": f"css:{answer.block.selector.css}"}
-    if not template.paging:
-        number = len(answer.block.urls)
-        further = paging.pages(answer.page, template, inquiry.word, number)
-        if further is None:
-            full = f"; it has exactly {number}, so the search may show no more of any word" if number in _ROUND else ""
-            missing = f"no link to a second page of results for {inquiry.word!r} was found{full}"
-            inquiry.notes.miss("search.paging", missing)
-        else:
-            template = further.template
-            if further.next:
-                results["next"] = further.next
+    number = len(answer.block.urls)
+    full = f"; it has exactly {number}, so the search may show no more of any word" if number in _ROUND else ""
+    lacking = f"no link to a second page of results for {inquiry.word!r} was found{full}"
+    template, following = paging.with_pages(inquiry, answer.page, answer.template, number, lacking)
+    results = {"links": f"css:{answer.block.selector.css}", **following}
     for remark in template.remarks():
         inquiry.notes.say("search", remark)
     if answer.block.selector.misses:
