@@ -79,7 +79,7 @@ async def _by_structure(inquiry: Inquiry, front: ParsedPage, given: str | None) 
     """
     answer = None
     if given:
-        template = SearchTemplate(given, encoding=front.encoding, found="the address that you gave")
+        template = SearchTemplate(given, encoding=front.encoding, source="the address that you gave")
         answer = await searches.attempt(inquiry, template, front)
     elif inquiry.word:
         answer = await searches.find(inquiry, front)

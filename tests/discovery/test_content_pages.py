@@ -13,6 +13,7 @@ from crawler.discovery.content.comment_rows import find
 from crawler.discovery.content.content_pages import keys_of
 from crawler.discovery.content.sample import Sample, read_bare
 from crawler.discovery.inquiry import Inquiry
+from crawler.discovery.pages.named_parts import is_telling
 from crawler.discovery.pages.page import ParsedPage
 from crawler.discovery.proposal import Notes
 from crawler.extract import content as reading
@@ -144,6 +145,13 @@ def test_a_title_is_selected_where_the_page_of_results_calls_pages_otherwise(sha
     found, _notes = keys(samples_of(shape, title, called))
     written = found.get("content", {}).get("title")
     assert (written["pattern"] if isinstance(written, dict) else written) == rule
+
+
+@pytest.mark.parametrize(
+    ("words", "telling"), [("Flood", True), ("洪水", True), ("#1234", False), ("2 May 2026", False)]
+)
+def test_numbers_and_dates_name_no_page(words, telling):
+    assert is_telling(words) == telling
 
 
 def test_comments_of_which_no_selectors_say_otherwise_are_only_a_remark():

@@ -81,12 +81,13 @@ async def _goes_on(inquiry: Inquiry, following: str, pages: Sequence[ParsedPage]
     return bool(ours and theirs and ours.title == theirs.title and ours.content != theirs.content)
 
 
-def _title(samples: Sequence[Sample]) -> dict[str, str]:
+def _title(samples: Sequence[Sample]) -> dict[str, Any]:
     """Returns the rule of the title where what is read without selectors isn't what the page of results calls pages.
 
     It finds on each page what that calls it, or what both of them have.
     """
-    if all(sample.read and _is_just_called(sample, sample.read.title) for sample in samples):
+    calls = {sample.called for sample in samples if named_parts.is_telling(sample.called)}
+    if all(map(_is_called, samples)) or len(calls) < len(samples):
         return {}
 
     def is_title(sample: Sample, element: Any) -> bool:
@@ -99,17 +100,22 @@ def _title(samples: Sequence[Sample]) -> dict[str, str]:
     first = samples[0].page.tree
     elements = [element for element in first.select("body *") if is_title(samples[0], element)]
     elements.sort(key=lambda element: (-len(squeezed(element.text)), element.tag not in HEADINGS))
-    if select := select_where(samples, elements, is_title):
-        return {"title": select}
-    return _cut_title(samples)
+    rule = select_where(samples, elements, is_title) or _cut_title(samples)
+    if not rule or all(
+        sample.read and sample.read_by({"title": rule}).title == sample.read.title for sample in samples
+    ):
+        return {}
+    return {"title": rule}
 
 
-def _cut_title(samples: Sequence[Sample]) -> dict[str, Any]:
+def _cut_title(samples: Sequence[Sample]) -> dict[str, str]:
     """Returns the rule of the title that cuts off what is around it in all `<title>`s: a number, the site's name."""
     titles = [line(element.text) for sample in samples if (element := sample.page.tree.select_one("title"))]
+    if len(titles) < max(len(samples), SAMPLES_MIN):
+        return {}
     ending = next((match[1] for match in _endings(titles[0]) if all(title.endswith(match[1]) for title in titles)), "")
     beginnings = set()
-    for title, sample in zip(titles, samples, strict=False):
+    for title, sample in zip(titles, samples, strict=True):
         head, called = title.removesuffix(ending), line(sample.called)
         if called and head.endswith(called):
             beginnings.add(_numbers(r"\\d+", _escaped(head.removesuffix(called))))
@@ -117,9 +123,8 @@ def _cut_title(samples: Sequence[Sample]) -> dict[str, Any]:
             return {}
         else:
             beginnings.add("")
-    if len(titles) < max(len(samples), SAMPLES_MIN) or len(beginnings) > 1:
-        return {}
-    return {"title": {"select": "css:title", "pattern": f"^{beginnings.pop()}(.+){_escaped(ending)}$"}}
+    pattern = f"^{beginnings.pop()}(.+){_escaped(ending)}$"
+    return {} if beginnings else {"select": "css:title", "pattern": pattern}
 
 
 def _escaped(words: str) -> str:
@@ -135,7 +140,7 @@ def _missed(name: str, samples: Sequence[Sample]) -> str:
     without = [sample for sample in samples if sample.read is None or not getattr(sample.read, name)]
     what = "not read without selectors"
     if name == "title" and not without:
-        without = [sample for sample in samples if sample.read and not _is_called(sample, sample.read.title)]
+        without = [sample for sample in samples if not _is_called(sample)]
         what = "the list calls it otherwise than what is read without selectors"
     if not without:
         return ""
@@ -144,16 +149,10 @@ def _missed(name: str, samples: Sequence[Sample]) -> str:
     return f"{remark}; it may be {' or '.join(candidates)}" if candidates else remark
 
 
-def _is_just_called(sample: Sample, title: str) -> bool:
-    """Returns whether a title is what the page of results calls the page, which may cut it short."""
-    ours, theirs = squeezed(title), squeezed(sample.called)
+def _is_called(sample: Sample) -> bool:
+    """Returns whether the title that is read is what the page of results calls the page, which may cut it short."""
+    ours, theirs = squeezed(sample.read.title if sample.read else ""), squeezed(sample.called)
     return ours == theirs or (theirs.endswith(CUT) and ours.startswith(theirs.rstrip("".join(CUT))))
-
-
-def _is_called(sample: Sample, title: str) -> bool:
-    """Returns whether a title is what the page of results calls the page, or a part of that."""
-    ours, theirs = squeezed(title), squeezed(sample.called).rstrip("".join(CUT))
-    return ours in theirs or theirs in ours
 
 
 def _candidates(name: str, sample: Sample) -> list[str]:

@@ -62,9 +62,8 @@ def _of_first_rows(samples: Sequence[Sample], rows: CommentRows) -> dict[str, An
         if name not in rows.rules:
             continue
         select = f"css:{rows.each} {rows.rules[name].removeprefix('css:')}"
-        own = [getattr(sample.read, name) for sample in samples]
-        said = [getattr(sample.read_by({name: select}), name) for sample in samples]
-        if not all(own) and all(one in (None, other) for one, other in zip(own, said, strict=True)):
+        values = [(getattr(sample.read, name), getattr(sample.read_by({name: select}), name)) for sample in samples]
+        if not all(read for read, _ in values) and all(read in (None, by_row) for read, by_row in values):
             rules[name] = select
     each = {"each": "auto"} if are_read(samples, rows) else rows.rules
     return rules | {"comments": {**each, "skip_first": True}}
@@ -163,15 +162,9 @@ def _are_sure(samples: Sequence[Sample], rows: CommentRows) -> bool:
 
 
 def _has_all(comments: Sequence[ReadComment], others: Sequence[ReadComment]) -> bool:
-    """Returns whether comments have all that other ones say of the same texts: whose they are, and when written."""
-    said: dict[str, list[tuple[str | None, str]]] = {}
-    for comment in comments:
-        said.setdefault(squeezed(comment.text), []).append((comment.author, str(comment.published)))
-    return all(
-        (other.author, str(other.published)) in said.get(key, [(other.author, str(other.published))])
-        for other in others
-        if (key := squeezed(other.text))
-    )
+    """Returns whether comments say what other ones of the same texts do: whose they are, and when written."""
+    texts, known = {squeezed(comment.text) for comment in comments}, set(map(_said, comments))
+    return all(_said(other) in known for other in others if squeezed(other.text) in texts)
 
 
 def _comments(sample: Sample, rows: CommentRows) -> tuple[ReadComment, ...]:

@@ -54,10 +54,11 @@ class Sample:
 
 
 async def samples_of(inquiry: Inquiry, results: Sequence[Result], front: ParsedPage) -> list[Sample]:
-    """Returns the content pages that are looked at: the first and the last results that can be had."""
+    """Returns the content pages that are looked at: results from all parts of the list that can be had."""
     samples: list[Sample] = []
     own = [result for result in results if urlsplit(result.url).hostname == urlsplit(front.url).hostname]
-    for result in [*own[:1], *own[:0:-1]][: SAMPLES + 1]:
+    places = dict.fromkeys(number * (len(own) - 1) // SAMPLES for number in range(SAMPLES + 1) if own)
+    for result in [own[place] for place in places]:
         if len(samples) == SAMPLES:
             break
         try:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 NAME_WIDTH_MIN, NAME_WIDTH_MAX = 2, 60  # of an author; a single letter stands for a picture
+LETTERS_WIDTH_MIN = 4  # of what may name a page
 TIME_CHARACTERS_MAX = 100  # of a text that says when
 NAMED_SHARE = 0.9  # of the elements in which a part is looked for, in which it must be
 ELEMENTS_MAX = 2_000  # of a page or a row that are looked at
@@ -44,6 +45,12 @@ def name_of(element: Any) -> str:
     written = " ".join(element.text.split())
     may_be = NAME_WIDTH_MIN <= width(written) <= NAME_WIDTH_MAX and any(map(str.isalpha, written))
     return written if may_be and not to_utc(written, _UTC) else ""
+
+
+def is_telling(words: str) -> bool:
+    """Returns whether words may name a page: they have letters, and are no date."""
+    letters = "".join(filter(str.isalpha, words))
+    return width(letters) >= LETTERS_WIDTH_MIN and not to_utc(words, _UTC)
 
 
 def authors(top: Any) -> Iterator[Any]:

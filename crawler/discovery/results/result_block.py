@@ -185,7 +185,7 @@ def _candidates(anchors: Sequence[Anchor]) -> list[list[Anchor]]:
                     named[level, name].append(anchor)
                 if element.tag in ("td", "th"):
                     named[level, _column(element)].append(anchor)
-        sets += [some for some in named.values() if SHARE_OF_BLOCK * len(links) <= len(some) < len(links)]
+        sets += [subset for subset in named.values() if SHARE_OF_BLOCK * len(links) <= len(subset) < len(links)]
     return sets
 
 
@@ -201,8 +201,8 @@ def _different_instead(
     """
     if not _repeat(links) or _share_with(word, links) * 2 > 1:
         return None
-    different = [some for some in candidates if not _repeat(some) and _are_told(some)]
-    for others in sorted(different, key=lambda some: _quality(some, page, word), reverse=True):
+    different = [candidate for candidate in candidates if not _repeat(candidate) and _are_told(candidate)]
+    for others in sorted(different, key=lambda candidate: _quality(candidate, page, word), reverse=True):
         own = {anchor.element for anchor in others}
         rest = [anchor for anchor in links if anchor.element not in own]
         if _repeat(rest) and _one_between_any_two(rest, others, page):

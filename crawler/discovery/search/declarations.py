@@ -64,7 +64,7 @@ def by_description(body: bytes, url: str, types: Collection[str] = FOR_PEOPLE) -
         if element.get("type") in types and element.get("rel", "results") == "results":
             first = {name: element.get(name) or "1" for name in ("indexOffset", "pageOffset")}
             if template := _open_search(element.get("template") or "", encoding, first):
-                return replace(template, found=f"the OpenSearch description {url}")
+                return replace(template, source=f"the OpenSearch description {url}")
     return None
 
 
@@ -74,7 +74,7 @@ def by_action(page: ParsedPage) -> SearchTemplate | None:
         name = _OPTIONAL.search(target)
         url = _OPTIONAL.sub("", target.replace(name[0], "\0", 1)).replace("\0", QUERY) if name else ""
         if url.startswith(("http://", "https://")):
-            return SearchTemplate(url, found="the page's SearchAction")
+            return SearchTemplate(url, source="the page's SearchAction")
     return None
 
 

@@ -85,13 +85,15 @@ def _template(form: Any, action: str, fields: list[_Field], encoding: str) -> Se
     fixed = [field.name for field in fields if not field.is_button and values[field.name] not in (QUERY, SORT)]
     if (form.attr("method") or "").strip().lower() == "post":
         body = {name: value if value in (QUERY, SORT) else _unbraced(value) for name, value in values.items()}
-        return SearchTemplate(literal(action), body, encoding, sort, found=source, fixed=tuple(fixed))
+        return SearchTemplate(literal(action), body, encoding, sort, source=source, fixed=tuple(fixed))
     pairs = "&".join(
         f"{escaped(name, encoding)}={value if value in (QUERY, SORT) else escaped(value, encoding)}"
         for name, value in values.items()
     )
     url = f"{literal(action.partition('?')[0])}?{pairs}"  # a form that is sent by GET replaces its action's query
-    return SearchTemplate(url, {}, encoding, sort, found=source, fixed=tuple(escaped(name, encoding) for name in fixed))
+    return SearchTemplate(
+        url, {}, encoding, sort, source=source, fixed=tuple(escaped(name, encoding) for name in fixed)
+    )
 
 
 def _fields(form: Any, words: Any) -> tuple[list[_Field], list[str]]:

@@ -23,7 +23,7 @@ class SearchTemplate:
         encoding: In which words are written.
         sort: Names of orders of results, by `newest` and `relevance`; {sort} is in `url` or `body` then.
         paging: The key `search.paging`; empty: none is known.
-        found: Where it was found, in words.
+        source: Where it was found, in words.
         left_out: What of a form isn't in it, in words.
         fixed: Parameters that a form's hidden fields and preselected options bring, by their names as they stand in it.
     """
@@ -33,7 +33,7 @@ class SearchTemplate:
     encoding: str = "utf-8"
     sort: dict[str, str] = field(default_factory=dict)
     paging: dict[str, Any] = field(default_factory=dict)
-    found: str = ""
+    source: str = ""
     left_out: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
 
@@ -62,7 +62,7 @@ class SearchTemplate:
         brought = [f"{name}={value}" for name, value in self.pairs() if name in self.fixed and "{" not in value]
         narrowed = f"with {', '.join(brought)}, by the form's hidden fields or preselected options: that may narrow it"
         without = [f"without {part}" for part in self.left_out]
-        return [f"from {self.found}", *without, *([narrowed] if brought else [])]
+        return [f"from {self.source}", *without, *([narrowed] if brought else [])]
 
 
 def of_url(url: str, word: str, encoding: str = "utf-8") -> str | None:

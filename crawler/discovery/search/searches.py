@@ -80,7 +80,7 @@ def _different(templates: Sequence[SearchTemplate]) -> list[SearchTemplate]:
 
 async def attempt(inquiry: Inquiry, template: SearchTemplate, front: ParsedPage) -> Answer | None:
     """Returns what a search answers; None, with a note, if its page of results can't be told."""
-    source = template.found
+    source = template.source
     try:
         fetched = await _ask(inquiry, template, inquiry.word, f"the search for {inquiry.word!r}, by {source}")
         if fetched.status >= FIRST_ERROR:
@@ -111,7 +111,7 @@ async def attempt(inquiry: Inquiry, template: SearchTemplate, front: ParsedPage)
 def _leave_to_scripts(inquiry: Inquiry, template: SearchTemplate, fetched: Fetched, nothing: Fetched) -> None:
     """Notes a search whose answer has no results, to be looked at in a browser."""
     remark = _NO_RESULTS.format(word=inquiry.word, url=shlex.quote(fetched.url))
-    inquiry.notes.say("", f"{template.found}: {remark}")
+    inquiry.notes.say("", f"{template.source}: {remark}")
     inquiry.unread.append((template, fetched, nothing))
 
 
