@@ -148,20 +148,17 @@ def _declared_text(declared: Declared) -> str:
 
 def _without_byline(evidence: BlockEvidence, places: list[int], author: str) -> list[int]:
     """Returns places without those of lines that say by whom and when the page was written, and no more."""
-    return [
-        place
-        for place in places
-        if not ((author or evidence.has_digit[place]) and _is_byline(evidence.texts[place], author))
-    ]
+    names = [name for name in author.split(", ") if name]
+    return [place for place in places if not _is_byline(evidence.texts[place], evidence.has_digit[place], names)]
 
 
-def _is_byline(line: str, author: str) -> bool:
+def _is_byline(line: str, has_digit: bool, names: list[str]) -> bool:  # noqa: FBT001 -- what is known of the line
     if len(line) > MAX_BYLINE_CHARACTERS:
         return False
-    date = date_in_line(line)
+    date = date_in_line(line) if has_digit else None
     rest = line.replace(date[0], "") if date else line
-    for name in author.split(", "):
-        rest = rest.replace(name, "") if name else rest
+    for name in names:
+        rest = rest.replace(name, "")
     return rest != line and not folded(without_label("", f"{rest.strip()} "))
 
 

@@ -35,8 +35,7 @@ _NOT_READ = frozenset(
 )
 _MAYBE_UNREAD = _NOT_READ | LINE_NUMBERS
 _CELLS = frozenset({"td", "th"})
-_name_parts = re.compile(r"[a-z]+").findall
-_camel = re.compile(r"(?<=[a-z])(?=[A-Z])").sub
+_name_parts = re.compile(r"[A-Z]+[a-z]*|[a-z]+").findall  # of `mainText`, too
 _LINE_BREAK = "\ud815"  # of a `<br>`, until the line ends of the source are blanks; a page can't hold it
 
 
@@ -280,5 +279,5 @@ def _may_be_unread(classes: str) -> bool:
 def names_in(tag: str, classes: str, html_id: str, role: str) -> frozenset[str]:
     """Returns the words that an element's class, id and role are made of, and its tag."""
     written = f"{html_id} {role} {classes}"[:MAX_ATTRIBUTE_CHARACTERS]
-    words = (part for part in _name_parts(_camel("-", written).lower()) if MIN_NAME <= len(part) <= MAX_NAME)
+    words = [part.lower() for part in _name_parts(written) if MIN_NAME <= len(part) <= MAX_NAME]
     return frozenset([*islice(dict.fromkeys(words), MAX_NAMES_OF_ELEMENT), f"<{tag}>"])

@@ -79,7 +79,7 @@ def utf8(page: Fetched) -> tuple[bytes, str]:
     body = page.body
     if not body.startswith(_MARKS) and _encoding(page) == "utf-8":
         with suppress(UnicodeDecodeError):
-            if "\ufffd" not in body.decode():  # faster to find in text than in bytes
+            if body.isascii() or "\ufffd" not in body.decode():  # faster to find in text than in bytes
                 return body, "utf-8"
     text, encoding = decode(page)
     return text.encode(errors="replace"), encoding

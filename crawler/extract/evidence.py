@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from crawler.extract.blocks import names_in
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crawler.extract.blocks import Box, PageBlocks
 
 PIECES, BOX_PIECES = 25, 7  # of evidence: on a block, and on each box around it
@@ -133,17 +135,17 @@ class BlockEvidence:
         tags = [_TAGS.get(block.box.tag, 0) for block in blocks]
         if not blocks:
             return [[] for _ in range(PIECES)]
-        total, size = max(1, self.total), len(blocks)
-        logs = [_log(count) for count in counts]
-        shares = [_tenths(share) for share in self._shares]
+        total, size = self.total or 1, len(blocks)
+        logs, places = _logs(counts), _logs(range(size + 1))
+        shares = [int(share * 10) if share < 1 else 9 for share in self._shares]
         linked = [share if block.linked else 10 for share, block in zip(shares, blocks, strict=True)]
         bits = [count.bit_length() for count in counts]
-        sentences = [int(ends_sentence(text)) for text in self.texts]
+        sentences = [*map(int, map(ends_sentence, self.texts))]
         main, articles = 2 * self._has_main, 2 * self._articles
         paths = [block.box.lineage.path for block in blocks]
         heading, first, last = self._heading, self._first_long, self._last_long
         title, most = self._title, 10 * len(self._title)  # of more words, less than a tenth can be of the title
-        places = range(size)
+        behind_heading = size - heading if heading >= 0 else 0
         return [
             tags,
             logs,
@@ -154,13 +156,13 @@ class BlockEvidence:
                 _tenths(sum(map(str.isdigit, words)) / (len(words) or 1)) if has_digit else 0
                 for words, has_digit in zip(self._words, self.has_digit, strict=True)
             ],
-            [_tenths(before / total) for before in self._sum_words[:-1]],
+            [10 * before // total for before in self._sum_words[:-1]],
             [
                 (0 if heading < 0 else 3 if place == heading else 6 if place < heading else 9)
                 + (0 if place < first else 2 if place > last else 1)
-                for place in places
+                for place in range(size)
             ],
-            [_log(place - heading) if 0 <= heading < place else 0 for place in places],
+            [0] * (size - behind_heading) + places[:behind_heading],
             [
                 _tenths(len(title.intersection(words)) / len(words)) if 0 < len(words) <= most else 0
                 for words in self._words
@@ -174,8 +176,8 @@ class BlockEvidence:
             [*tags[1:], 0],
             [0, *shares[:-1]],
             [*shares[1:], 0],
-            [_log(place) for place in places],
-            [_log(size - place) for place in places],
+            places[:-1],
+            places[:0:-1],
             [_log(self.total)] * size,
             [min(block.box.depth // 2, MAX_DEPTHS) for block in blocks],
             [min(bit, 7) * 11 + share for bit, share in zip(bits, linked, strict=True)],
@@ -241,6 +243,10 @@ _LOGARITHMS = [*map(_logarithm, range(2**12))]  # the last is the highest level
 
 def _log(number: int) -> int:
     return _LOGARITHMS[number] if number < len(_LOGARITHMS) else _LOGARITHMS[-1]
+
+
+def _logs(numbers: Sequence[int]) -> list[int]:
+    return [_LOGARITHMS[number] if number < len(_LOGARITHMS) else _LOGARITHMS[-1] for number in numbers]
 
 
 def _tenths(share: float) -> int:
