@@ -112,10 +112,10 @@ def _pace(site: str, last_hour: Steps, now_s: float) -> float:
     mean = sum(seeds for _begin, seeds in ended) / len(active)
     total, elapsed_s = 0, 0.0
     for is_active, steps in groupby(reversed(ended[first:]), key=lambda step: step[1] > 0):
-        several = list(steps)
-        if not is_active and len(several) * mean >= OUTAGE_SEEDS:
+        run = list(steps)
+        if not is_active and len(run) * mean >= OUTAGE_SEEDS:
             continue
-        for begin, seeds in several:
+        for begin, seeds in run:
             total += seeds
             elapsed_s += max(1.0, min(STEP_SECONDS, now_s - begin))
             if total >= PACE_SEEDS and elapsed_s >= PACE_SECONDS:

@@ -90,10 +90,10 @@ def test_passwords_that_wait_to_be_checked_are_few_for_each_address(users, redis
     with Running(settings_at(redis_url), users) as monitor, ThreadPoolExecutor(6) as pool:
         tries = [pool.submit(monitor.browser().sign_in, f"guest{number}", PASSWORD) for number in range(6)]
         begun.acquire(timeout=PATIENCE_SECONDS)
-        until(lambda: sum(one.done() for one in tries) == 2, "the two that are too many")
-        assert [one.result().status for one in tries if one.done()] == [429, 429]
+        until(lambda: sum(attempt.done() for attempt in tries) == 2, "the two that are too many")
+        assert [attempt.result().status for attempt in tries if attempt.done()] == [429, 429]
         may_end.set()
-        assert Counter(one.result().status for one in tries) == {429: 2, 403: 4}
+        assert Counter(attempt.result().status for attempt in tries) == {429: 2, 403: 4}
 
 
 def test_a_request_by_a_name_that_was_made_to_lead_here_is_refused(browser):
