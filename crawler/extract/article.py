@@ -8,6 +8,7 @@ out.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -96,7 +97,7 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     first_post = posts[0].published if posts and page_type == "forum" else None
     if isinstance(first_post, Guess):
         first_post = None
-    elsewhere = dates_elsewhere(evidence, title.place, [post.box for post in posts])
+    elsewhere = partial(dates_elsewhere, evidence, title.place, [post.box for post in posts])
     times = WrittenTimes(first_post, lines, [*of_date(properties)], change, elsewhere)
     published, published_sure = read_published(declared, times, site, language, url)
     own_blocks = [page.blocks[place] for place in _without_byline(evidence, places, author or "")]
@@ -136,7 +137,8 @@ def _comments(page: PageBlocks, posts: list[Post]) -> list[ReadComment]:
         while around is not None and around not in numbers:
             around = around.parent
         written = text_of([page.blocks[place] for place in post.places])
-        comments.append(ReadComment(written, post.author, post.published, parent=numbers[around] if around else None))
+        published = str(post.published) if post.published else None
+        comments.append(ReadComment(written, post.author, published, parent=numbers[around] if around else None))
     return comments
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from crawler.base import text
 from crawler.extract.declared import first_text, folded
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawler.base.item import Sureness
+    from crawler.extract.blocks import TextBlock
     from crawler.extract.declared import Declared
     from crawler.extract.evidence import BlockEvidence
 
@@ -76,7 +77,11 @@ def read_title(evidence: BlockEvidence, declared: Declared, whole: str, url: str
         for title in (headline, _clean(declared, declared.metas.get("og:title", "")), whole)
         if _is_own(title, site_names)
     ]
-    own = [heading for heading in _headings(evidence) if _is_own(heading.words, site_names)]
+    own = [
+        heading
+        for heading in _headings(evidence)
+        if _is_own(heading.words, site_names) and not _leads_home(evidence.page.blocks[heading.place], url)
+    ]
     within = [heading for heading in own if not _is_of_banner(evidence, heading.place)]
     if any(heading.tag == "h1" for heading in within):
         own = within
@@ -112,6 +117,20 @@ def _headings(evidence: BlockEvidence) -> Iterator[_Heading]:
             words = text.line(_well_read(evidence.texts[place]))
             if len(words) <= MAX_CHARACTERS:
                 yield _Heading(place, block.tag, words)
+
+
+def _leads_home(block: TextBlock, url: str) -> bool:
+    """Returns whether a heading links to a place above its page, as the name of a site or of a part of it does."""
+    link = next((element for _, _, element in block.inline if element.tag == "a"), None)
+    if link is None or 2 * block.linked < len(block.text.strip()):
+        return False
+    try:
+        own, target = urlsplit(url), urlsplit(urljoin(url, (link.attr("href") or "#").strip()))
+    except ValueError:
+        return False
+    is_above = own.path.startswith(target.path.rstrip("/") + "/") or target.path == ""
+    is_shorter = len(target.path.strip("/")) < len(own.path.strip("/")) or (bool(own.query) and target.path == own.path)
+    return own.hostname == target.hostname and not target.query and not target.fragment and is_above and is_shorter
 
 
 def _is_of_banner(evidence: BlockEvidence, place: int) -> bool:

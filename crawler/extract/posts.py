@@ -336,7 +336,7 @@ class _Group:
             own = self._text(box, places, {named, timed})
             if own and (name or time):
                 published = to_utc(time, site.zone, language=language) if time else None
-                yield Post(box, tuple(own), name or None, str(published) if published else None)
+                yield Post(box, tuple(own), name or None, published)
 
     def _text(self, post: Box, places: list[int], told: set[int]) -> list[int]:
         """Returns the places of a post's text: the largest part of it with neither its name nor its time."""

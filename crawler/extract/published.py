@@ -81,7 +81,8 @@ _date_in_text = re.compile(
     \d{4}\s?[-/.\u5e74\ub144]\s?\d{1,2}\s?[-/.\u6708\uc6d4]\s?\d{1,2}(?:\s?[\u65e5\uc77c])?
     |\d{1,2}(?:\.\s?|[/-])\d{1,2}(?:\.\s?|[/-])(?:\d{4}|\d\d(?![\d:.]))
     |\d{1,2}(?:st|nd|rd|th|er|\.|\u00ba)?(?:\s|-|(?<=\.))(?:de\s|of\s)?[^\W\d_]{3,12}\.?,?[\s-](?:de\s|del\s)?(?:\d{4}|'\d\d)
-    |[^\W\d_]{3,12}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s\d{4})
+    |[^\W\d_]{3,12}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s\d{4}
+    |[a-z]{3}\s\d{1,2}\s\d\d:\d\d:\d\d\s(?:[A-Z]{3,4}\s)?\d{4})
     (?:(?:,?\s(?:at\s|um\s|\u00e0\s|-\s|\|\s)?|T)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s?[ap]\.?m\b\.?)?(?:\s?(?:UTC|GMT|Z|[+-]\d\d:?\d\d))?)?""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -103,6 +104,12 @@ _is_of_other = re.compile(
     r"(?:registered|joined|founded|born|copyright|\u00a9|(?:member|customer) since|registriert|mitglied seit)\W*$",
     re.IGNORECASE,
 ).search
+# A sentence about the page, as themes of blogs have one below each post.
+_tells_of_itself = re.compile(
+    r"(?:this\s(?:entry|post|article)\swas|dieser\s(?:beitrag|eintrag|artikel)\s(?:wurde|ist)|cet\s(?:article|billet)\sa|"
+    r"est[ae]\s(?:entrada|art[i\u00ed]culo)\sfue|quest[oa']\s?(?:articolo|post)\s|dit\s(?:bericht|artikel)\s(?:is|werd)|ten\swpis)",
+    re.IGNORECASE,
+).match
 _named_for_time = re.compile(
     r"date(?!d?-?(?:pick|rang))|time(?!line)|publish|posted|created|datum|fecha|byline|(?:post|entry|article)-?(?:meta|info)",
     re.IGNORECASE,
@@ -127,14 +134,14 @@ class WrittenTimes:
         lines: The blocks around its title, the nearest first.
         listed: What its lists of properties say of it.
         change: Its line on its last change; empty for none.
-        elsewhere: The dates in lines of their own that stand elsewhere, the likeliest first.
+        elsewhere: Finds the dates in lines of their own that stand elsewhere, the likeliest first.
     """
 
     first_post: str | None
     lines: Sequence[TextBlock]
     listed: Sequence[str]
     change: str
-    elsewhere: Sequence[WrittenDate]
+    elsewhere: Callable[[], Sequence[WrittenDate]]
 
 
 def read_published(
@@ -235,12 +242,14 @@ def _candidates(
     marked = [*_marked(written.lines)][:MAX_DATES]
     yield from ((date.words, "exact") for date in marked if not date.is_later)
     yield from ((words, "exact") for words in written.listed)
-    yield from ((date.words, "guess") for date in (*in_words, *written.elsewhere) if not date.is_later)
+    yield from ((date.words, "guess") for date in in_words if not date.is_later)
+    elsewhere = written.elsewhere()
+    yield from ((date.words, "guess") for date in elsewhere if not date.is_later)
     yield written.first_post or "", "guess"
     yield from ((first_text(entity.get("dateModified")), "guess") for entity in (declared.article, declared.web_page))
     yield from ((date.words, "guess") for date in (*marked, *in_words) if date.is_later)
     yield from ((date[0], "guess") for date in [date_in_line(written.change)] if date)
-    yield from ((date.words, "guess") for date in written.elsewhere if date.is_later)
+    yield from ((date.words, "guess") for date in elsewhere if date.is_later)
 
 
 def last_change(evidence: BlockEvidence, places: Sequence[int]) -> str:
@@ -274,11 +283,11 @@ def dates_elsewhere(evidence: BlockEvidence, heading: int, posts: Iterable[Box])
     beside: dict[str, WrittenDate] = {}
     by_kind: dict[tuple[object, ...], set[str]] = defaultdict(set)
     for place, (block, line) in enumerate(zip(evidence.page.blocks, evidence.texts, strict=True)):
-        if len(line) > MAX_CHARACTERS or place in of_posts or not _has_figures(line):
+        if place in of_posts or not _has_figures(line) or (len(line) > MAX_CHARACTERS and not _tells_of_itself(line)):
             continue
         for date in _dates_in(block):
             is_alone = _is_alone(date.words, line)
-            if not is_alone and not _is_named(block):
+            if not is_alone and not _is_named(block) and not _tells_of_itself(line):
                 continue
             if evidence.is_beside(block.box):
                 beside |= {date.words: date} if is_alone else {}
@@ -336,7 +345,8 @@ def _dates_in(block: TextBlock) -> Iterator[WrittenDate]:
         for match in islice(_date_in_text.finditer(line), MAX_DATES_OF_LINE):
             before, last = line[last : match.start()], match.end()
             label = (before or block.text[:begin])[-MAX_LABEL_CHARACTERS:]
-            if not _is_of_other(label) and not _is_in_sentence(before, line[last:]):
+            is_own = _tells_of_itself(line) or not _is_in_sentence(before, line[last:])
+            if is_own and not _is_of_other(label):
                 is_named_later = _is_later(names) is not None and "publish" not in names.lower()
                 yield WrittenDate(match[0], is_named_later or _is_later(label) is not None)
         if last:

@@ -213,6 +213,8 @@ def test_a_line_by_the_title_says_by_whom_and_when():
         {"main": f"<h1>Flood in Wulong</h1><p>Erstellt: 03.11.2025</p>{STORY}"},
         {"before": "<p class=widget>3-nov-2025</p>", "main": f"<h1>Flood in Wulong</h1>{STORY}"},
         {"main": f"<h1>Flood in Wulong</h1>{STORY}", "after": "<footer>Stand: 3. November 2025</footer>"},
+        {"main": f"<h1>Flood in Wulong</h1>{STORY}<p>This entry was posted on Monday, November 3rd, 2025 and is filed"
+            " under Rivers, so that you can follow all responses to it by a feed of this site."},
         {"main": f"<h1>Flood in Wulong</h1>{STORY}", "after": "<p>Derni\u00e8re mise \u00e0 jour : 3 nov. 2025</p>"},
         {"main": f"<h1>Flood in Wulong</h1><p>{'It rained. ' * 9}On 9 May 2024, {'it did again. ' * 9}</p>{STORY}"
             "<div class=entry-date>3 Nov 2025</div>"},
@@ -220,8 +222,8 @@ def test_a_line_by_the_title_says_by_whom_and_when():
          "after": "<ul><li class=date>4 Nov 2025</li><li class=date>5 Nov 2025</li></ul>"},
     ],
     ids=["no member's", "not that of the last change", "the only one that stands alone", "named below the text",
-         "glued to another", "dotted", "above the title", "of the page's state", "of its last change",
-         "not of what the text tells", "not of other stories"],
+         "glued to another", "dotted", "above the title", "of the page's state", "a sentence about the page",
+         "of its last change", "not of what the text tells", "not of other stories"],
 )  # fmt: skip
 def test_a_date_is_the_pages_own(page):
     found = read(**page)
@@ -260,6 +262,12 @@ def test_a_title_is_what_people_see_of_those_that_say_the_same(declared, heading
     page = head.format(META("og:title", declared), "", f"<h1>{heading}</h1>{STORY}", "")
     found = extract.fields(html(page), WEB)
     assert (found.title, found.sureness["title"]) == (title, sure)
+
+
+def test_a_heading_that_leads_home_is_no_title():
+    head = SHELL.replace("Flood in Wulong - Riverside", "Flood in Wulong - River News")
+    page = head.format("", "<h1><a href=/>River News</a></h1>", f"<h2>Flood in Wulong</h2>{STORY}", "")
+    assert extract.fields(html(page), WEB).title == "Flood in Wulong"
 
 
 def test_a_title_that_every_page_of_a_site_declares_is_not_sure():
