@@ -101,11 +101,7 @@ def _title(samples: Sequence[Sample]) -> dict[str, Any]:
     elements = [element for element in first.select("body *") if is_title(samples[0], element)]
     elements.sort(key=lambda element: (-len(squeezed(element.text)), element.tag not in HEADINGS))
     rule = select_where(samples, elements, is_title) or _cut_title(samples)
-    if not rule or all(
-        sample.read and sample.read_by({"title": rule}).title == sample.read.title for sample in samples
-    ):
-        return {}
-    return {"title": rule}
+    return {"title": rule} if rule else {}
 
 
 def _cut_title(samples: Sequence[Sample]) -> dict[str, str]:
