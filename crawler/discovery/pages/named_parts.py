@@ -23,6 +23,8 @@ _TIME_NAME = re.compile(r"date|time|publish|posted|日期|时间", re.IGNORECASE
 _AUTHOR_NAME = re.compile(
     r"author|byline|user-?_?name|(?:^|[-_ ])(?:user|poster|writer|creator|nick|nickname|by)(?:$|[-_ ])", re.IGNORECASE
 )
+# In names of what else is said of an author.
+_OF_AUTHOR = re.compile(r"rank|title|status|role|badge|group|count|avatar|posts|date|time", re.IGNORECASE)
 _LABELS = frozenset({"dt", "label", "legend", "th"})  # tags of what says what stands beside it
 _AUTHOR_PATH = re.compile(r"/(?:authors?|users?|members?|profiles?|people|space|u)(?:[/=.?-]|\d|$)", re.IGNORECASE)
 
@@ -59,8 +61,12 @@ def authors(top: Any) -> Iterator[Any]:
         if element.tag in _LABELS:
             continue
         leads = element.tag == "a" and _AUTHOR_PATH.search(element.attr("href") or "")
-        if (leads or _AUTHOR_NAME.search(_names(element)) or element.tag == "address") and name_of(element):
+        if (leads or _is_called_author(element) or element.tag == "address") and name_of(element):
             yield element
+
+
+def _is_called_author(element: Any) -> bool:
+    return any(_AUTHOR_NAME.search(name) and not _OF_AUTHOR.search(name) for name in _names(element).split())
 
 
 def times(top: Any, language: str, attribute: str = "datetime") -> Iterator[Any]:

@@ -91,13 +91,7 @@ def first_of(tree: Document, wanted: Any) -> CssChoice | None:
     """
     matches = ((css, tree.select(css)) for css in _candidates([wanted]))
     choices = (CssChoice(css, len(elements) - 1) for css, elements in matches if elements and elements[0] == wanted)
-    best: CssChoice | None = None
-    for choice in choices:
-        if best is None or choice.misses < best.misses:
-            best = choice
-        if not choice.misses:
-            break
-    return best
+    return min(choices, key=lambda choice: choice.misses, default=None)
 
 
 def _candidates(elements: Sequence[Any]) -> Iterator[str]:
