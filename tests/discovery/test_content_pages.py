@@ -29,7 +29,8 @@ NAMES = ("Ann Becker", "Bob Hill", "Carl Ode", "Dora Lee")
 def comment(one, number):
     name = f"Ann Becker {number}"
     when = f"<time datetime=2026-03-{number + 10}>{number} March</time>"
-    return f"<i class=user-rank>Senior</i><div class=by>{name}</div>{when}<div class=said><p>{WORDS.format(one.title, number)}</p></div>"
+    head = f"<i class=user-rank>Senior</i><div class=by>{name}</div>{when}"
+    return f"{head}<div class=said><p>{WORDS.format(one.title, number)}</p></div>"
 
 
 def article(one):
