@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from crawler.base import reasons, text
 from crawler.base.errors import ExtractError
-from crawler.extract.author import read_author, without_label
+from crawler.extract.author import read_author, says_by_whom, without_label
 from crawler.extract.blocks import blocks_of
 from crawler.extract.comments import MAX_COMMENTS, ReadComment
 from crawler.extract.dates import Guess
@@ -180,14 +180,21 @@ def _lines_around(page: PageBlocks, evidence: BlockEvidence, heading: int, place
             break
     last = next((place for place in reversed(places) if evidence.counts[place] >= LONG_WORDS), len(page.blocks))
     below = takewhile(
-        lambda place: evidence.counts[place] < LONG_WORDS and not _OWN.isdisjoint(page.blocks[place].box.lineage.path),
+        lambda place: evidence.counts[place] < LONG_WORDS,
         range(max(last, start + len(around) - 1) + 1, min(len(page.blocks), last + 1 + MAX_LINES_BELOW)),
     )
-    around += (*range(last_before, max(-1, last_before - MAX_LINES_BEFORE), -1), *below)
+    signed = (
+        place
+        for place in below
+        if not _OWN.isdisjoint(page.blocks[place].box.lineage.path) or says_by_whom(evidence.texts[place])
+    )
+    around += (*range(last_before, max(-1, last_before - MAX_LINES_BEFORE), -1), *signed)
     return [
         page.blocks[place]
         for place in around
-        if heading - MAX_TOUCHING <= place <= heading + MAX_TOUCHING or not evidence.is_beside(page.blocks[place].box)
+        if abs(place - heading) <= MAX_TOUCHING
+        or says_by_whom(evidence.texts[place])
+        or not evidence.is_beside(page.blocks[place].box)
     ]
 
 

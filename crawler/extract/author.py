@@ -33,20 +33,23 @@ _BY = (
     r"(?:by|von|par|por|di|door|av|text|autor(?:in)?|author|auteur|autore"
     r"|\u4f5c\u8005|\u6587|\u64b0\u6587|\u8a18\u8005)"
 )
-_SIGNED = (
-    r"(?:(?:written|authored|updated|posted|published|submitted|started|created|reported|story|words|reviewed|article|"
-    r"geschrieben|ver\u00f6ffentlicht|verfasst|publi\u00e9|\u00e9crit|escrito|publicado|scritto|geschreven)\s+)?"
+_WRITTEN = (
+    r"(?:written|authored|updated|posted|published|submitted|started|created|reported|story|words|reviewed|article|"
+    r"geschrieben|ver\u00f6ffentlicht|verfasst|eingestellt|gepostet|erstellt|publi\u00e9|\u00e9crit|post\u00e9|escrito|publicado|scritto|"
+    r"pubblicato|postato|geschreven|geplaatst)\s+"
 )
+_SIGNED = rf"(?:{_WRITTEN})?"
 _signed = re.compile(
     rf"(?:^|[|\u00b7\u2022\u2013\u2014,)\d]\s*)(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)(?P<name>\S.*)"
 ).search
+says_by_whom = re.compile(rf"^\W*(?i:{_WRITTEN}{_BY})(?:\s*:\s*|\s+)\w").search
 _is_label = re.compile(
     rf"(?i:{_SIGNED}{_BY}|written by|verfasst von|scritto da|geschreven door|napisane przez)\s?:?"
 ).fullmatch
 without_label = re.compile(rf"^\W*(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)").sub
 # What ends a name: a date, a number, a sign between parts of a line, or words that lead to a date or a place.
 _ends = re.compile(
-    r"\s*(?:[|\u00b7\u2022\u22c5\u2013\u2014()\[\]\t\n\u00a9]|\s-\s|(?<!\w)\d|,?\s(?:on|at|am|in|updated|published|posted|last|for|"
+    r"\s*(?:[|\u00b7\u2022\u22c5\u2013\u2014()\[\]\t\n\u00a9]|\s-\s|(?<!\w)\d|,?\s(?:on|at|am|um|om|in|updated|published|posted|last|for|"
     r"reviewed|fact|edited|photo|le|el|il)(?:\s|$)|(?<=[a-z])(?:Updated|Published|Posted)|"
     r",\s*(?=\d)|,?\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d)"
 ).split

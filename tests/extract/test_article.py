@@ -182,11 +182,12 @@ def test_what_is_no_name_is_no_author(name):
         {"head": META("twitter:label1", "Verfasst von") + META("twitter:data1", "Li Si")},
         {"head": ld('{"@type": "NewsArticle", "headline": "Storms", "author": "Li Si"}')},
         {"main": f"<h1>Flood in Wulong</h1><div>Written by</div><div>Li Si</div>{STORY}"},
+        {"main": f"<h1>Flood in Wulong</h1>{STORY}", "after": "<p class=post-footer>Publicado por Li Si en 12:30</p>"},
         {"main": f"<h1>Flood in Wulong</h1><div class=author-box__name>Li Si</div>{STORY}"},
         {"main": f"<h1>Flood in Wulong</h1><div class=author>Li Si Senior Flood Reporter</div>{STORY}"},
         {"main": f"<h1>Flood in Wulong</h1><div class=author>&amp; Li SiUpdated 3 May 2026</div>{STORY}"},
     ],
-    ids=["the site's", "card", "any object", "label", "box", "role", "glued"],
+    ids=["the site's", "card", "any object", "label", "below", "box", "role", "glued"],
 )
 def test_a_name_that_is_not_declared_for_the_page_is_a_guess(page):
     found = read(**page)
