@@ -49,14 +49,15 @@ _is_label = re.compile(
 without_label = re.compile(rf"^\W*(?i:{_SIGNED}{_BY})(?:\s*[:\uff1a]\s*|\s+)").sub
 # What ends a name: a date, a number, a sign between parts of a line, or words that lead to a date or a place.
 _ends = re.compile(
-    r"\s*(?:[|\u00b7\u2022\u22c5\u2013\u2014()\[\]\t\n\u00a9]|\s-\s|(?<!\w)\d|,?\s(?:on|at|am|um|om|in|updated|published|posted|last|for|"
+    r"\s*(?:[|\u00b7\u2022\u22c5\u2013\u2014()\[\]\t\n\u00a9]|\s-\s|(?:\s(?:en|alle|a\slas)\s)?(?<!\w)\d|,?\s(?:on|at|am|um|om|in|updated|published|posted|last|for|"
     r"reviewed|fact|edited|photo|le|el|il)(?:\s|$)|(?<=[a-z])(?:Updated|Published|Posted)|"
     r",\s*(?=\d)|,?\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d)"
 ).split
 # What somebody is, behind a name of two words.
 _role = re.compile(
     r"(?<=\w)(?:,\s(?:\w+\s){0,2}"
-    r"|\s(?:(?:senior|staff|contributing|managing|associate|executive|lead|chief|former)\s(?:\w+\s){0,2})?)(?:writer|editor|reporter|journalist|columnist|correspondent|founder|contributor)\b",
+    r"|\s(?:(?:senior|staff|contributing|managing|associate|executive|lead|chief|former)\s(?:\w+\s){0,2})?)"
+    r"(?:writer|editor|reporter|journalist|columnist|correspondent|founder|contributor)\b",
     re.IGNORECASE,
 ).split
 _NO_NAMES = frozenset(
