@@ -269,8 +269,11 @@ def _comments(
 
 def _without_first(comments: tuple[ReadComment, ...], skipped: int) -> tuple[ReadComment, ...]:
     """Returns comments without the first ones; what answers one of these answers the page."""
-    parents = (one.parent - skipped if one.parent is not None and one.parent >= skipped else None for one in comments)
-    return tuple(replace(one, parent=parent) for one, parent in [*zip(comments, parents, strict=True)][skipped:])
+    without = []
+    for comment in comments[skipped:]:
+        place = -1 if comment.parent is None else comment.parent - skipped
+        without.append(replace(comment, parent=place if place >= 0 else None))
+    return tuple(without)
 
 
 def _cleaned(found: Fields, page: Fetched, site: Site) -> Fields:
