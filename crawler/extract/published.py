@@ -36,6 +36,7 @@ MAX_LINE_CHARACTERS = 200  # of a line that has a date
 MAX_LABEL_CHARACTERS = 40  # before a date, that say what was done then
 MAX_WORDS_BEFORE, MAX_WORDS_BEHIND = 4, 8  # a date, in a line that is no sentence
 MAX_DATES_OF_LINE = 3
+MAX_LINES = 1_000  # with figures, in which dates are looked for
 MAX_DATES = 30  # places that are looked at, since to read a date in words takes 0.1 ms
 AHEAD = timedelta(days=1)  # a page of a place where it is tomorrow; a later date isn't that of a publication
 
@@ -278,13 +279,22 @@ def dates_elsewhere(evidence: BlockEvidence, heading: int, posts: Iterable[Box])
         heading: The place of its title; -1 for none.
         posts: The boxes of its comments and answers.
     """
-    of_posts = {place for box in posts for place in range(box.first, box.end)}
+    blocks = evidence.page.blocks
+    of_posts: set[int] = set()
+    end = 0
+    for box in posts:  # of which one may stand within another
+        of_posts.update(range(max(end, box.first), box.end))
+        end = max(end, box.end)
     dated: list[tuple[int, WrittenDate, tuple[object, ...]]] = []
     beside: dict[str, WrittenDate] = {}
     by_kind: dict[tuple[object, ...], set[str]] = defaultdict(set)
-    for place, (block, line) in enumerate(zip(evidence.page.blocks, evidence.texts, strict=True)):
-        if place in of_posts or not _has_figures(line) or (len(line) > MAX_CHARACTERS and not _tells_of_itself(line)):
-            continue
+    lines = (
+        (place, line)
+        for place, line in enumerate(evidence.texts)
+        if place not in of_posts and _has_figures(line) and (len(line) <= MAX_CHARACTERS or _tells_of_itself(line))
+    )
+    for place, line in islice(lines, MAX_LINES):
+        block = blocks[place]
         for date in _dates_in(block):
             is_alone = _is_alone(date.words, line)
             if not is_alone and not _is_named(block) and not _tells_of_itself(line):
@@ -338,9 +348,13 @@ def _dates_in(block: TextBlock) -> Iterator[WrittenDate]:
     whole = " ".join(block.text.split())[:MAX_LINE_CHARACTERS]
     if not _has_figures(whole):
         return
-    named = [(begin, end, _class(element)) for begin, end, element in block.inline if _named_for_time(_class(element))]
-    for begin, end, names in (*named, (0, len(block.text), "")):
-        line = " ".join(block.text[begin:end].split())[:MAX_LINE_CHARACTERS] if names else whole
+    named = (
+        (begin, end, _class(element))
+        for begin, end, element in block.inline
+        if end - begin <= MAX_LINE_CHARACTERS and _named_for_time(_class(element))
+    )
+    for begin, end, names in (*islice(named, MAX_DATES), (0, len(block.text), "")):
+        line = " ".join(block.text[begin:end].split()) if names else whole
         last = 0
         for match in islice(_date_in_text.finditer(line), MAX_DATES_OF_LINE):
             before, last = line[last : match.start()], match.end()
