@@ -94,7 +94,7 @@ def read_title(evidence: BlockEvidence, declared: Declared, whole: str, url: str
     is_only = len({folded(heading.words) for heading in large}) == 1
     has_headline = bool(told) and told[0] == headline
     if has_headline and not (is_only and _share_words(first.words, headline)):
-        return Title(headline, "exact", first.place)
+        return Title(_without_site(headline, site_names, whole), "exact", first.place)
     parted = (_without_site(title, site_names, whole) for title in told)
     shown = [title for title in parted if _is_own(title, site_names)]
     is_of_application = told == [whole] and not _share_words(first.words, whole)  # which is on each page the same
