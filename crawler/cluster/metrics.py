@@ -30,15 +30,15 @@ STATUS = re.compile(r"[1-5]\d\d")
 # What workers report: the metric's name behind `node_`, its sentence, the figure, how a node's workers add up, and what
 # the figure is multiplied with.
 NODE_FIGURES: tuple[tuple[str, str, str, Callable[[Iterable[float]], float], float], ...] = (
-    ("carried_seeds", "W: seeds that the node's workers carry.", "carrying", sum, 1),
-    ("room_seeds", "N: seeds that they have room for beside these.", "room", sum, 1),
+    ("carried_seeds", "Seeds that the node's workers carry.", "carrying", sum, 1),
+    ("room_seeds", "Seeds that the node's workers have room for beside those they carry.", "room", sum, 1),
     ("pages_per_second", "Seeds that the node's workers settle, over the last 10 s.", "pages_per_minute", sum, 1 / 60),
-    ("memory_used_ratio", "m: memory in use on the node, of 1.", "memory_percent", max, 0.01),
-    ("cpu_used_ratio", "c: CPU in use on the node, of 1.", "cpu_percent", max, 0.01),
-    ("own_memory_used_ratio", "M: memory that the node's workers use.", "own_memory_percent", sum, 0.01),
-    ("own_cpu_used_ratio", "C: CPU that the node's workers use.", "own_cpu_percent", sum, 0.01),
-    ("memory_limit_ratio", "ML: how much of the memory may be used.", "memory_limit_percent", max, 0.01),
-    ("cpu_limit_ratio", "CL: how much of the CPU may be used.", "cpu_limit_percent", max, 0.01),
+    ("memory_used_ratio", "Share of the node's memory that is in use.", "memory_percent", max, 0.01),
+    ("cpu_used_ratio", "Share of the node's CPU that is in use.", "cpu_percent", max, 0.01),
+    ("own_memory_used_ratio", "Share of the node's memory that its workers use.", "own_memory_percent", sum, 0.01),
+    ("own_cpu_used_ratio", "Share of the node's CPU that its workers use.", "own_cpu_percent", sum, 0.01),
+    ("memory_limit_ratio", "Share of the node's memory that may be in use.", "memory_limit_percent", max, 0.01),
+    ("cpu_limit_ratio", "Share of the node's CPU that may be in use.", "cpu_limit_percent", max, 0.01),
     (
         "egress_down_seconds",
         "For how long nobody on the web has answered a worker of the node; 0 while somebody does.",

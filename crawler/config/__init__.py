@@ -37,7 +37,8 @@ from crawler.config.setting import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_BYTES = 1 << 40  # more than any disk has for one answer
+# The highest value of a setting in bytes: no answer and no browser is larger than this terabyte.
+MAX_BYTES = 1 << 40
 
 # -- Servers --------------------------------------------------------------------------------------------------------
 
@@ -71,11 +72,16 @@ REDIS_PARAMS: Final = Options(
 REDIS_HOST: Final = Line(
     "REDIS_HOST",
     "",
-    "With REDIS_PORT and REDIS_DB the address of Redis, where nobody says REDIS_URL and somebody one of these three.",
+    "The host of Redis, which with REDIS_PORT and REDIS_DB makes an address. It counts where REDIS_URL isn't set and "
+    "one of these three is.",
     owner="scrapy-redis",
 )
-REDIS_PORT: Final = Whole("REDIS_PORT", 6_379, "See REDIS_HOST.", low=1, high=65_535, owner="scrapy-redis")
-REDIS_DB: Final = Whole("REDIS_DB", 0, "See REDIS_HOST.", low=0, high=1_000_000, owner="scrapy-redis")
+REDIS_PORT: Final = Whole(
+    "REDIS_PORT", 6_379, "The port of Redis: see REDIS_HOST.", low=1, high=65_535, owner="scrapy-redis"
+)
+REDIS_DB: Final = Whole(
+    "REDIS_DB", 0, "The number of the database in Redis: see REDIS_HOST.", low=0, high=1_000_000, owner="scrapy-redis"
+)
 CONNECT_SECONDS: Final = Number(
     "CONNECT_SECONDS",
     30,
@@ -86,7 +92,11 @@ CONNECT_SECONDS: Final = Number(
     high=3_600,
 )
 KAFKA_BOOTSTRAP_SERVERS: Final = Words(
-    "KAFKA_BOOTSTRAP_SERVERS", ("127.0.0.1:9092",), "Brokers that are asked for all others.", each="host:port", least=1
+    "KAFKA_BOOTSTRAP_SERVERS",
+    ("127.0.0.1:9092",),
+    "The brokers that are asked first; they name all others of the cluster.",
+    each="host:port",
+    least=1,
 )
 KAFKA_TOO_LARGE: Final = Choice(
     "KAFKA_TOO_LARGE",
@@ -106,11 +116,15 @@ KAFKA_SECURITY_PROTOCOL: Final = Choice(
 KAFKA_SASL_MECHANISM: Final = Choice(
     "KAFKA_SASL_MECHANISM",
     "",
-    "How name and password are sent; needed by SASL_PLAINTEXT and SASL_SSL.",
+    "How the user's name and password are sent to the brokers; SASL_PLAINTEXT and SASL_SSL need it.",
     choices=("", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),  # those for which a name and a password are enough
 )
-KAFKA_SASL_USERNAME: Final = Line("KAFKA_SASL_USERNAME", "", "The name.")
-KAFKA_SASL_PASSWORD: Final = Line("KAFKA_SASL_PASSWORD", "", "The password.", secret=True)
+KAFKA_SASL_USERNAME: Final = Line(
+    "KAFKA_SASL_USERNAME", "", "The user's name for the brokers, where KAFKA_SASL_MECHANISM is set."
+)
+KAFKA_SASL_PASSWORD: Final = Line(
+    "KAFKA_SASL_PASSWORD", "", "The user's password for the brokers, where KAFKA_SASL_MECHANISM is set.", secret=True
+)
 KAFKA_SSL_CAFILE: Final = Location(
     "KAFKA_SSL_CAFILE",
     "",
@@ -120,7 +134,9 @@ KAFKA_SSL_CAFILE: Final = Location(
 KAFKA_SSL_CERTFILE: Final = Location(
     "KAFKA_SSL_CERTFILE", "", "A certificate of one's own, as PEM, for brokers that ask for one.", form="a file"
 )
-KAFKA_SSL_KEYFILE: Final = Location("KAFKA_SSL_KEYFILE", "", "The key of that certificate.", form="a file")
+KAFKA_SSL_KEYFILE: Final = Location(
+    "KAFKA_SSL_KEYFILE", "", "The private key of the certificate in KAFKA_SSL_CERTFILE, as PEM.", form="a file"
+)
 MONGO_URL: Final = Address(
     "MONGO_URL",
     "mongodb://127.0.0.1:27017",
@@ -133,7 +149,7 @@ MONGO_URL: Final = Address(
 MONGO_DATABASE: Final = Line(
     "MONGO_DATABASE",
     "headroom",
-    "Where the collection `items` is.",
+    "The database in which the sink `mongo` keeps its collection `items`.",
     pattern=r'[^/\\. "$\0]{1,63}',
     form="a database's name",
 )
@@ -141,12 +157,15 @@ MONGO_DATABASE: Final = Line(
 # -- What is crawled ------------------------------------------------------------------------------------------------
 
 SITES_DIR: Final = Location(
-    "SITES_DIR", "", "Folder with an analyst's own site files; they go before the built-in ones.", is_read=True
+    "SITES_DIR",
+    "",
+    "The folder with an analyst's own site files; one of them replaces the built-in file of the same name.",
+    is_read=True,
 )
 PARSER_MODULES: Final = Words(
     "PARSER_MODULES",
     (),
-    "Modules that a site's `parser: module:function` may name; none: nothing is imported.",
+    "The modules that a site file's `parser: module:function` may name. Empty: no site file can have code imported.",
     each="names of modules",
 )
 ITEM_MARKDOWN: Final = Flag(
@@ -157,7 +176,7 @@ ITEM_MARKDOWN: Final = Flag(
 PLAN_MAX_SEEDS: Final = Whole(
     "PLAN_MAX_SEEDS",
     100_000,
-    "Nav seeds in one plan; more is nearly always a mistake in `choose` or `pages`.",
+    "The most nav seeds that one plan may have; more are nearly always a mistake in its `choose` or `pages`.",
     low=1,
     high=10_000_000,
 )
@@ -172,12 +191,15 @@ START_LISTS: Final = Options(
 MAX_LINKS_PER_PAGE: Final = Whole(
     "MAX_LINKS_PER_PAGE",
     1_000,
-    "Results of a search page, or followed links of one page; more is a trap, or a plan's `per_page`. The stat "
-    "`links/left_out` counts the rest. A sitemap may have 50,000, as its format says.",
+    "The most results that are taken of one search page, or links that are followed from one page. Real pages have "
+    "fewer, unless a plan's `per_page` asks for more; the stat `links/left_out` counts those that are left out. Of a "
+    "sitemap 50,000 are taken, as many as its format allows.",
     low=1,
     high=10_000,
 )
-CONTACT: Final = Line("CONTACT", "", "A URL or mail address for the User-Agent, so that a site's owner can reach you.")
+CONTACT: Final = Line(
+    "CONTACT", "", "A URL or mail address that is added to the User-Agent, so that a site's owner can reach you."
+)
 FRONTIER_SETTINGS: Final = Options(
     "FRONTIER_SETTINGS",
     {},
@@ -209,21 +231,23 @@ ALLOW_PRIVATE_ADDRESSES: Final = Flag(
 KEY_PREFIX: Final = Line(
     "KEY_PREFIX",
     "hr",
-    "Begins every key in Redis; two crawls in one Redis need two.",
+    "The beginning of every key in Redis; two crawls in one Redis need different ones.",
     pattern=r"[\w.-]+",
     form="letters, digits, '-', '_' and '.'",
 )
 FRONTIER_PARTITIONS: Final = Whole(
     "FRONTIER_PARTITIONS",
     1,
-    "On a Redis Cluster 2 to 4 for each primary. It is stored in Redis, and can't change while seeds are there.",
+    "In how many parts the frontier's keys are split. On a single Redis one is enough, on a Redis Cluster 2 to 4 for "
+    "each primary share its work. It is stored in Redis, and can't change while seeds are there.",
     low=1,
     high=4_096,
 )
 SESSION_SECONDS: Final = Number(
     "SESSION_SECONDS",
     15,
-    "A worker silent for so long is taken for dead; its seeds go to others.",
+    "After how long a silent worker is taken for dead, and its seeds go to others. It renews its session five times "
+    "within.",
     unit="s",
     low=1,
     high=3_600,
@@ -231,15 +255,15 @@ SESSION_SECONDS: Final = Number(
 HEARTBEAT_FILE: Final = Location(
     "HEARTBEAT_FILE",
     "",
-    "Written by a worker every second or so, and removed at its end: one older than two minutes is that of a worker "
-    "that is dead or frozen, whether or not it had work. It says `ready` while the worker's session is alive, else "
-    "`waits`. For the health checks of containers; each worker needs its own. Empty: none.",
+    "A file for the health checks of containers, which a worker writes every second or so and removes at its end. One "
+    "older than two minutes is that of a worker that is dead or frozen, whether or not it had work. It says `ready` "
+    "while the worker's session is alive, else `waits`. Each worker needs its own. Empty: none is written.",
     form="a file",
 )
 METRICS_TOKEN: Final = Line(
     "METRICS_TOKEN",
     "",
-    "Who shows it as a bearer token may read the metrics (docs/metrics.md). Empty: nobody.",
+    "The bearer token with which the metrics may be read (docs/metrics.md). Empty: nobody may.",
     pattern=r"(?:[\x21-\x7e]{16,})?",
     form="16 visible ASCII characters or more, without blanks",
     secret=True,
@@ -247,26 +271,28 @@ METRICS_TOKEN: Final = Line(
 MONITOR_USERS: Final = Location(
     "MONITOR_USERS",
     "monitor-users.json",
-    "Who may use the monitor (docs/monitor.md); `scrapy monitor user add` writes it.",
+    "The file of those who may use the monitor (docs/monitor.md); `scrapy monitor user add` writes it.",
     form="a file",
 )
 METRICS_PORT: Final = Whole(
     "METRICS_PORT",
     0,
-    "Where a worker serves metrics of its own, for who has METRICS_TOKEN; each of a node needs another. 0: nowhere.",
+    "The port at which a worker serves its own metrics to whoever has METRICS_TOKEN; each worker of a node needs "
+    "another. 0: it serves none.",
     low=0,
     high=65_535,
 )
 METRICS_HOST: Final = Line(
     "METRICS_HOST",
     "127.0.0.1",
-    "The address of METRICS_PORT. What passes there isn't encrypted: any address but this machine's own belongs into a "
-    "private network.",
+    "The address at which METRICS_PORT is open. What passes there isn't encrypted, so any address but this machine's "
+    "own belongs into a private network.",
 )
 LOCK_MILLISECONDS: Final = Whole(
     "LOCK_MILLISECONDS",
     2_000,
-    "So long a claimant that died holding the lock keeps others off; a claim takes under 10 ms.",
+    "How long at most the lock on claims is held, and so keeps other workers from claiming when its holder dies. A claim "
+    "itself takes a small part of that.",
     unit="ms",
     low=50,
     high=60_000,
@@ -277,29 +303,44 @@ STOP_WHEN_DONE: Final = Flag(
     why="On: a worker ends when nothing is ready, executing or on its way, instead of waiting for more.",
 )
 MAX_ATTEMPTS: Final = Whole(
-    "MAX_ATTEMPTS", 4, "Real tries of a seed before it fails; outages and restarts don't count.", low=1, high=100
+    "MAX_ATTEMPTS",
+    4,
+    "How many times a seed is tried before it fails. Tries that an outage or a restart ended don't count.",
+    low=1,
+    high=100,
 )
 RETRY_BASE_SECONDS: Final = Number(
     "RETRY_BASE_SECONDS",
     15,
-    "Wait before the second try; doubles each time, so that four tries outlast a restart of their host.",
+    "The wait before a seed's second try. It doubles with each further one, so that four tries outlast a restart of "
+    "the seed's host.",
     unit="s",
     low=0,
     high=3_600,
 )
 RETRY_MAX_SECONDS: Final = Number(
-    "RETRY_MAX_SECONDS", 600, "The longest wait before a try.", unit="s", low=0, high=86_400
+    "RETRY_MAX_SECONDS", 600, "The longest wait before a further try of a seed.", unit="s", low=0, high=86_400
 )
 SETTLE_BATCH: Final = Whole(
-    "SETTLE_BATCH", 100, "Seeds in one settle call; one call a page costs 14 times more.", low=1, high=1_000
+    "SETTLE_BATCH",
+    100,
+    "The most seeds whose end is told to Redis in one call; a call for each seed costs 14 times more.",
+    low=1,
+    high=1_000,
 )
 SETTLE_WAIT_SECONDS: Final = Number(
-    "SETTLE_WAIT_SECONDS", 0.02, "How long a settle waits for company.", unit="s", low=0, high=10
+    "SETTLE_WAIT_SECONDS",
+    0.02,
+    "How long the end of a seed waits for others, to be told to Redis in the same call.",
+    unit="s",
+    low=0,
+    high=10,
 )
 EGRESS_DOUBT_SECONDS: Final = Number(
     "EGRESS_DOUBT_SECONDS",
     3_600,
-    "When nobody answers any worker: so long the network may be at fault, then the hosts are; 0: they always are.",
+    "When no host answers any worker, for how long the network is taken to be at fault, and tries don't count; after "
+    "that the hosts are. 0: the hosts always are.",
     unit="s",
     low=0,
     high=86_400,
@@ -307,11 +348,16 @@ EGRESS_DOUBT_SECONDS: Final = Number(
 CONFIRM_OFFERS: Final = Flag(
     "CONFIRM_OFFERS",
     default=True,
-    why="Redis Cluster: a page ends only when what it led to is on a replica (without one: on disk), so that no "
-    "failure of a node loses it. Costs a page some ms, and pages wait while a replica is away.",
+    why="On, with a Redis Cluster: a page ends only when what it led to is on a replica (without one: on disk), so "
+    "that no failure of a node loses it. This costs each page some ms, and pages wait while a replica is away.",
 )
 FAIL_DAYS: Final = Whole(
-    "FAIL_DAYS", 30, "Failed seeds are remembered, and refused, for so long.", unit="days", low=1, high=36_500
+    "FAIL_DAYS",
+    30,
+    "For how long a failed seed is remembered, and refused where a page leads to it again.",
+    unit="days",
+    low=1,
+    high=36_500,
 )
 
 # -- Politeness -----------------------------------------------------------------------------------------------------
@@ -319,15 +365,16 @@ FAIL_DAYS: Final = Whole(
 ADDRESS_CONCURRENCY: Final = Whole(
     "ADDRESS_CONCURRENCY",
     0,
-    "Requests to one IP address at once, over all workers; 0: no budget for addresses. A site's own delay and "
-    "concurrency hold for each host, and many hosts may be on one server.",
+    "The most requests to one IP address at once, over all workers: a site's own delay and concurrency hold for each "
+    "host, and many hosts may be on one server. 0: addresses have no limit.",
     low=0,
     high=999,
 )
 ADDRESS_DELAY_SECONDS: Final = Number(
     "ADDRESS_DELAY_SECONDS",
     0,
-    "Between two starts at one address, over all workers; only with ADDRESS_CONCURRENCY.",
+    "The shortest time between the starts of two requests to one IP address, over all workers. It counts where "
+    "ADDRESS_CONCURRENCY is set.",
     unit="s",
     low=0,
     high=3_600,
@@ -338,8 +385,8 @@ ROBOTSTXT_OBEY: Final = Flag(
 ROBOTSTXT_USER_AGENT: Final = Line(
     "ROBOTSTXT_USER_AGENT",
     "",
-    "The name that robots.txt files may call the crawler by; empty: the User-Agent's first word. Say it with a "
-    "User-Agent like `Mozilla/5.0 (...)`.",
+    "The name by which robots.txt files address the crawler. Empty: the first word of the User-Agent, which is the "
+    "wrong one where that begins like a browser's, with `Mozilla/5.0`.",
     owner="Scrapy",
 )
 ROBOTS_META_OBEY: Final = Flag(
@@ -351,7 +398,8 @@ ROBOTS_META_OBEY: Final = Flag(
 ROBOTS_RETRY_SECONDS: Final = Number(
     "ROBOTS_RETRY_SECONDS",
     60,
-    "An unreachable robots.txt is asked for again after that, then after 4 and 5 times as long.",
+    "How long after a robots.txt was unreachable it is asked for again; later tries come after 4 and then 5 times as "
+    "long.",
     unit="s",
     low=0,
     high=3_600,
@@ -359,7 +407,8 @@ ROBOTS_RETRY_SECONDS: Final = Number(
 ROBOTS_MAX_CRAWL_DELAY_SECONDS: Final = Number(
     "ROBOTS_MAX_CRAWL_DELAY_SECONDS",
     60,
-    "A longer Crawl-delay counts as this: a host must not hold a turn for hours.",
+    "The longest Crawl-delay of a robots.txt that is heeded: a longer one counts as this, since no host may hold a "
+    "turn for hours.",
     unit="s",
     low=0,
     high=3_600,
@@ -385,20 +434,25 @@ NODE_CPU_LIMIT_PERCENT: Final = Number(
     high=100,
 )
 FIRST_BATCH: Final = Whole(
-    "FIRST_BATCH", 5, "Seeds in a worker's first claim, while their cost is unknown.", low=1, high=1_000
+    "FIRST_BATCH",
+    5,
+    "The most seeds in a worker's first claim, when it doesn't know yet what they cost.",
+    low=1,
+    high=1_000,
 )
 # A claim often fills a single turn, up to the site's `burst`: with 500, a worker of 64 turns came to hold 9,600 seeds.
 BATCH_MAX: Final = Whole(
     "BATCH_MAX",
     100,
-    "Seeds in one claim. More cost Redis less each, but more of them wait in the worker, at 1 kB each.",
+    "The most seeds in one claim. The more there are, the less each costs Redis, but the more of them wait in the "
+    "worker, where each takes 1 kB.",
     low=1,
     high=1_000,
 )
 CLAIM_AHEAD_SECONDS: Final = Number(
     "CLAIM_AHEAD_SECONDS",
     60,
-    "A worker holds no more than it finishes in that time at its measured rate.",
+    "A worker holds at most as many seeds as it finishes in that time, at its measured rate.",
     unit="s",
     low=1,
     high=3_600,
@@ -406,7 +460,7 @@ CLAIM_AHEAD_SECONDS: Final = Number(
 IDLE_WAIT_SECONDS: Final = Number(
     "IDLE_WAIT_SECONDS",
     60,
-    "Longest sleep while no seed is due; an offer ends it earlier.",
+    "How long at most a worker sleeps while no seed is due; a new seed ends the sleep earlier.",
     unit="s",
     low=0.1,
     high=3_600,
@@ -415,20 +469,23 @@ IDLE_WAIT_SECONDS: Final = Number(
 # -- Pages that need a browser: crawler/render/ ------------------------------------------------------------------------
 
 BROWSER_PATH: Final = Location(
-    "BROWSER_PATH", "", "Chromium's program; empty: one of its usual names on PATH, such as `chromium`.", form="a file"
+    "BROWSER_PATH",
+    "",
+    "The program of Chromium. Empty: the one that PATH has under a usual name, such as `chromium`.",
+    form="a file",
 )
 BROWSER_PAGES_AT_ONCE: Final = Whole(
     "BROWSER_PAGES_AT_ONCE",
     4,
-    "Pages that a worker's browser has open. Each takes 50 to 150 MB, and two keep a processor busy.",
+    "The most pages that a worker's browser has open. Each takes 50 to 150 MB, and two keep a processor busy.",
     low=1,
     high=100,
 )
 BROWSER_PAGE_MAX_BYTES: Final = Whole(
     "BROWSER_PAGE_MAX_BYTES",
     768 * 1024 * 1024,
-    "Memory of the process that a page runs in; one that takes more is ended, and its page counts as crashed. Heavy "
-    "applications take 300 MB.",
+    "The most memory for the process that a page runs in: one that takes more is ended, and its page counts as "
+    "crashed. Heavy applications take 300 MB.",
     unit="bytes",
     low=128 * 1024 * 1024,
     high=MAX_BYTES,
@@ -436,17 +493,23 @@ BROWSER_PAGE_MAX_BYTES: Final = Whole(
 BROWSER_RECYCLE_PAGES: Final = Whole(
     "BROWSER_RECYCLE_PAGES",
     500,
-    "Pages after which a new browser takes the place of a worker's old one, since browsers leak. It costs 1.5 s.",
+    "After how many pages a worker replaces its browser, since browsers leak memory. Each time costs 1.5 s.",
     low=1,
     high=1_000_000,
 )
 BROWSER_RECYCLE_SECONDS: Final = Number(
-    "BROWSER_RECYCLE_SECONDS", 3_600, "Likewise, a browser's age.", unit="s", low=1, high=1_000_000
+    "BROWSER_RECYCLE_SECONDS",
+    3_600,
+    "After how long a worker replaces its browser, however few pages it has shown.",
+    unit="s",
+    low=1,
+    high=1_000_000,
 )
 BROWSER_RECYCLE_BYTES: Final = Whole(
     "BROWSER_RECYCLE_BYTES",
     2 * 1024 * 1024 * 1024,
-    "Likewise, the memory of all its processes, what they share counted once.",
+    "How much memory the processes of a browser may take together before a worker replaces it. What they share counts "
+    "once.",
     unit="bytes",
     low=512 * 1024 * 1024,
     high=MAX_BYTES,
@@ -454,8 +517,9 @@ BROWSER_RECYCLE_BYTES: Final = Whole(
 RENDER_LOOK_AGAIN_SECONDS: Final = Number(
     "RENDER_LOOK_AGAIN_SECONDS",
     600,
-    "Where a site leaves it to the crawl whether its pages are rendered (`when: auto`): time until a worker treats a "
-    "page against what was found so far, to see whether that still holds. One rendered in vain takes a second.",
+    "How often a worker looks again whether a site's pages need the browser, where the site's file leaves that to the "
+    "crawl (`when: auto`): it then treats one page against what was found so far. A page rendered in vain takes a "
+    "second.",
     unit="s",
     low=1,
     high=1_000_000,
@@ -464,7 +528,7 @@ RENDER_LOOK_AGAIN_SECONDS: Final = Number(
 BROWSER_EVIDENCE_DIR: Final = Location(
     "BROWSER_EVIDENCE_DIR",
     "",
-    "Folder for pictures of pages on which a step of their site's file failed: the latest of each step, "
+    "The folder for pictures of pages on which a step of their site's file failed: the latest of each step, "
     "`SITE-content-STEP.step.jpg` or `SITE-results-STEP.step.jpg`, 200 at most. Empty: none is kept.",
 )
 
@@ -473,8 +537,8 @@ BROWSER_EVIDENCE_DIR: Final = Location(
 ITEM_SINKS: Final = Words(
     "ITEM_SINKS",
     ("files",),
-    "Names of those in SINKS that items go to, in the order of SINKS. A seed is finished when all of them have "
-    "acknowledged its items.",
+    "The names of the sinks that items go to; whatever the order here, they go there in that of SINKS. A seed is "
+    "finished when all of them have acknowledged its items.",
     each="names of sinks",
 )
 SINKS: Final = Options(
@@ -484,27 +548,29 @@ SINKS: Final = Options(
         "mongo": "crawler.pipelines.mongo.MongoSink",
         "kafka": "crawler.pipelines.kafka.KafkaSink",
     },
-    "Sinks of your own, by name. Those of the default that it doesn't name stay, and come first.",
+    "The classes of sinks by their names, to add your own. Those of the default that it doesn't name stay, and come "
+    "first.",
     form="names of sinks with the paths of their classes",
 )
-ITEMS_DIR: Final = Location("ITEMS_DIR", "items", "Where the sink `files` writes JSON lines.")
+ITEMS_DIR: Final = Location("ITEMS_DIR", "items", "The folder into which the sink `files` writes JSON lines.")
 FILES_FSYNC: Final = Flag(
     "FILES_FSYNC",
     default=False,
-    why="On: what the sink `files` has acknowledged survives a power cut, not just a kill, at some 5 ms a batch.",
+    why="On: what the sink `files` has acknowledged survives a power cut, too, rather than a kill alone. This costs "
+    "each batch some 5 ms.",
 )
 TOPIC_PREFIX: Final = Line(
     "TOPIC_PREFIX",
     "items.",
-    "A site's Kafka topic is this and its name. Kafka takes 249 characters for both.",
+    "The beginning of a Kafka topic's name, which the site's name follows. Kafka takes 249 characters for both.",
     pattern=r"[a-zA-Z0-9._-]{1,100}",
     form="1 to 100 of a-z A-Z 0-9 . _ -",
 )
 NEWEST_ITEMS_MEGABYTES: Final = Number(
     "NEWEST_ITEMS_MEGABYTES",
     4,
-    "Of Redis, for the newest items of each site, 200 at most, which the monitor shows where `mongo` is no sink. Where "
-    "it is full, the oldest go of the site that takes most. 0: none are kept.",
+    "How much memory of Redis holds the newest items of each site, 200 at most, which the monitor shows where `mongo` "
+    "isn't among the sinks. When it is full, the site that takes most loses its oldest. 0: none are kept.",
     unit="MB",
     low=0,
     high=1_000,
@@ -512,20 +578,20 @@ NEWEST_ITEMS_MEGABYTES: Final = Number(
 FAILED_ANSWERS_MEGABYTES: Final = Number(
     "FAILED_ANSWERS_MEGABYTES",
     4,
-    "Of Redis, for what hosts answered to pages that failed: the head and 2,000 characters of the latest 20 of each "
-    "site and reason, which the monitor shows as text. 0: none are kept.",
+    "How much memory of Redis holds what hosts answered where pages failed: the head and 2,000 characters of the "
+    "latest 20 answers of each site and reason, which the monitor shows as text. 0: none are kept.",
     unit="MB",
     low=0,
     high=1_000,
 )
-SINK_BATCH: Final = Whole("SINK_BATCH", 100, "Items in one write to a sink.", low=1, high=10_000)
+SINK_BATCH: Final = Whole("SINK_BATCH", 100, "The most items in one write to a sink.", low=1, high=10_000)
 SINK_WAIT_SECONDS: Final = Number(
     "SINK_WAIT_SECONDS", 0.05, "How long a sink waits for a batch to fill.", unit="s", low=0, high=10
 )
 SINK_RETRY_MAX_SECONDS: Final = Number(
     "SINK_RETRY_MAX_SECONDS",
     10,
-    "Longest pause between two tries of an unreachable sink.",
+    "The longest pause between two tries of a sink that can't be reached.",
     unit="s",
     low=0.01,
     high=600,
@@ -533,23 +599,30 @@ SINK_RETRY_MAX_SECONDS: Final = Number(
 FILES_STORE: Final = Location(
     "FILES_STORE",
     "media",
-    "Where images and videos go, in Scrapy's media store; empty: items name them, and no file is fetched.",
+    "Where the files of images and videos are stored. Empty: items name them, and no file is fetched.",
     form="a folder, or an s3://, gs:// or ftp:// address",
 )
 MEDIA_MAX_PER_PAGE: Final = Whole(
-    "MEDIA_MAX_PER_PAGE", 50, "Files of one page; a gallery trap ends here.", low=0, high=10_000
+    "MEDIA_MAX_PER_PAGE",
+    50,
+    "The most images and videos that are fetched for one page, so that an endless gallery ends.",
+    low=0,
+    high=10_000,
 )
 MEDIA_ALLOW_REDIRECTS: Final = Flag(
     "MEDIA_ALLOW_REDIRECTS",
     default=True,
-    why="Whether images and videos may lie where their address redirects to.",
+    why="Whether redirects of images and videos are followed.",
     owner="Scrapy",
 )
 
 # -- Download -------------------------------------------------------------------------------------------------------
 
 USER_AGENT: Final = Line(
-    "USER_AGENT", f"headroom/{__version__}", "What hosts are told of who asks; CONTACT is added to it.", owner="Scrapy"
+    "USER_AGENT",
+    f"headroom/{__version__}",
+    "The name under which hosts are asked; CONTACT is added to it.",
+    owner="Scrapy",
 )
 LOG_JSON: Final = Flag(
     "LOG_JSON",
@@ -559,7 +632,7 @@ LOG_JSON: Final = Flag(
 LOG_LEVEL: Final = Line(
     "LOG_LEVEL",
     "INFO",
-    "What is logged: at DEBUG, Scrapy's default, each page has lines of its own.",
+    "The least level of records that are logged. At DEBUG, Scrapy's default, each page has lines of its own.",
     pattern="CRITICAL|ERROR|WARN(ING)?|INFO|DEBUG|NOTSET|[0-9]+",
     form="CRITICAL, ERROR, WARNING, INFO or DEBUG",
     owner="Scrapy",
@@ -567,9 +640,9 @@ LOG_LEVEL: Final = Line(
 PAGE_SECONDS: Final = Number(
     "PAGE_SECONDS",
     300,
-    "For all that one page fetches, with the delays between: 50 images at 5 s. Further pages past it retry the page as "
-    "`page-timeout`, and are named in the item's `missing_pages` at the last try; images are left out. Until then an "
-    "image is tried up to three times.",
+    "How long all that one page fetches may take, with the delays between the requests; 50 images at a delay of 5 s "
+    "just fit. When it is over, images that lack, each tried up to three times, are left out, while further pages that "
+    "lack have the page tried again, as `page-timeout`; at the last try the item's `missing_pages` names them.",
     unit="s",
     low=1,
     high=86_400,
@@ -584,7 +657,7 @@ FAST_ENGINE: Final = Flag(
 CONCURRENT_REQUESTS: Final = Whole(
     "CONCURRENT_REQUESTS",
     64,
-    "Requests of one worker at once; what one host gets is up to its turns.",
+    "The most requests that one worker has under way. How many of them one host gets is up to the host's turns.",
     low=1,
     high=10_000,
     owner="Scrapy",
@@ -592,7 +665,8 @@ CONCURRENT_REQUESTS: Final = Whole(
 CONCURRENT_ITEMS: Final = Whole(
     "CONCURRENT_ITEMS",
     8,
-    "Items of one page in the pipelines at once. Scrapy's own engine starts so many tasks for each page.",
+    "The most items of one page that are in the pipelines at once. Scrapy's own engine starts as many tasks for each "
+    "page.",
     low=1,
     high=10_000,
     owner="Scrapy",
@@ -600,7 +674,7 @@ CONCURRENT_ITEMS: Final = Whole(
 DOWNLOAD_TIMEOUT: Final = Number(
     "DOWNLOAD_TIMEOUT",
     60,
-    "For one answer, from its first to its last byte.",
+    "How long one answer may take, from the request to its last byte.",
     unit="s",
     low=0.1,
     high=3_600,
@@ -609,8 +683,8 @@ DOWNLOAD_TIMEOUT: Final = Number(
 DOWNLOAD_MAXSIZE: Final = Whole(
     "DOWNLOAD_MAXSIZE",
     32 * 1024 * 1024,
-    "Of one answer, as it comes and decoded; 0: no limit. Scrapy's 1 GiB is a way to kill a worker. A sitemap may have "
-    "50 MiB, as its format says.",
+    "The most bytes of one answer, both as it comes and decoded: Scrapy's 1 GiB would let a host kill a worker. A "
+    "sitemap may have 50 MiB, as its format allows. 0: there is no limit.",
     unit="bytes",
     low=0,
     high=MAX_BYTES,
@@ -619,7 +693,7 @@ DOWNLOAD_MAXSIZE: Final = Whole(
 DOWNLOAD_WARNSIZE: Final = Whole(
     "DOWNLOAD_WARNSIZE",
     16 * 1024 * 1024,
-    "A larger answer is logged; 0: none is.",
+    "From how many bytes on an answer is logged as large. 0: none is.",
     unit="bytes",
     low=0,
     high=MAX_BYTES,
@@ -638,7 +712,12 @@ DOWNLOAD_VERIFY_CERTIFICATES: Final = Flag(
     owner="Scrapy",
 )
 REDIRECT_MAX_TIMES: Final = Whole(
-    "REDIRECT_MAX_TIMES", 5, "Redirects that one request follows on its host.", low=0, high=100, owner="Scrapy"
+    "REDIRECT_MAX_TIMES",
+    5,
+    "The most redirects in a row that a request follows on its host.",
+    low=0,
+    high=100,
+    owner="Scrapy",
 )
 
 # -- The whole ------------------------------------------------------------------------------------------------------

@@ -37,12 +37,12 @@ ANSWER_SECONDS = 5.0  # for one request, from its first byte to the answer's las
 CONNECTIONS_MAX = 8  # at once; a worker has one or two readers, and sockets are for hosts
 # Name among the worker's figures -> the metric's name, what its unit is of the figure's, and its sentence.
 GAUGES = {
-    "carrying": ("carried_seeds", 1.0, "W: seeds that the worker carries."),
-    "room": ("room_seeds", 1.0, "N: seeds that it has room for beside these."),
-    "memory_percent": ("node_memory_used_ratio", 0.01, "m: memory in use on the node, of 1."),
-    "cpu_percent": ("node_cpu_used_ratio", 0.01, "c: CPU in use on the node, of 1."),
-    "own_memory_percent": ("memory_used_ratio", 0.01, "M: memory that the worker uses, of the node's."),
-    "own_cpu_percent": ("cpu_used_ratio", 0.01, "C: CPU that the worker uses, of the node's."),
+    "carrying": ("carried_seeds", 1.0, "Seeds that the worker carries."),
+    "room": ("room_seeds", 1.0, "Seeds that the worker has room for beside those it carries."),
+    "memory_percent": ("node_memory_used_ratio", 0.01, "Share of the node's memory that is in use."),
+    "cpu_percent": ("node_cpu_used_ratio", 0.01, "Share of the node's CPU that is in use."),
+    "own_memory_percent": ("memory_used_ratio", 0.01, "Share of the node's memory that the worker uses."),
+    "own_cpu_percent": ("cpu_used_ratio", 0.01, "Share of the node's CPU that the worker uses."),
     "egress_down_s": (
         "egress_down_seconds",
         1.0,
