@@ -61,8 +61,8 @@ STOP_POLL_SECONDS = 0.25  # interval at which the engine's state is checked for 
 STOP_GRACE_SECONDS = 15.0  # for pages under way when the worker is told to stop; the whole stop may take 30 s
 FORCED_STOP_SECONDS = 5.0  # for telling Redis what is released when the worker is told to stop once more
 DONE_POLL_SECONDS = 1.0  # interval at which an idle worker checks whether all plans are done, with STOP_WHEN_DONE
-# How long a worker waits that found the claim lock taken: no longer than a claim takes as a rule (lua/lib/budget.lua). The
-# wait is jittered, so that workers that were refused together don't come back together.
+# How long a worker waits that found the claim lock taken: about as long as a claim takes (lua/lib/budget.lua). The wait
+# is jittered, so that workers that were refused together don't come back together.
 LOCK_RETRY_SECONDS = 0.01
 # Longest sleep while a part of Redis is away: it may be the part that tells of new seeds and turns, which only a minute
 # of silence shows.

@@ -291,8 +291,8 @@ METRICS_HOST: Final = Line(
 LOCK_MILLISECONDS: Final = Whole(
     "LOCK_MILLISECONDS",
     2_000,
-    "How long at most the lock on claims is held, and so keeps other workers from claiming when its holder dies. A claim "
-    "itself takes a small part of that.",
+    "How long at most the lock on claims is held, and so keeps other workers from claiming when its holder dies. A "
+    "claim itself takes a small part of that.",
     unit="ms",
     low=50,
     high=60_000,

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from crawler.worker.rendering.browser_at_hand import BrowserAtHand
 
 logger: EventLogger = logging.getLogger(__name__)
-# How often the worker compares what it holds with what Redis says it holds. This bounds how long a seed waits that Redis
-# believes wrongly to be held, and needn't agree with SESSION_SECONDS.
+# How often the worker compares what it holds with what Redis says it holds. This bounds how long a seed waits that
+# Redis believes wrongly to be held, and needn't agree with SESSION_SECONDS.
 RECALL_SECONDS = 15.0
 # How long a partition's answer is waited for before others are asked. A claim ends far sooner (lua/lib/budget.lua). A
 # Redis that is frozen gives no answer until the call times out, and hosts of others would be asked nothing meanwhile.
