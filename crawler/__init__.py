@@ -12,9 +12,11 @@ The packages, in the order in which a plan becomes items; `docs/architecture.md`
 - `sites/`, `extract/`: how a source is searched and read, as its YAML says; bytes become fields and links.
 - `pipelines/`: an item is cleaned, its media are fetched, and every sink acknowledges it; then its seed is finished.
 - `servers/`: how Redis, Kafka and MongoDB are connected. `fast/`: Scrapy's engine in less time. `config/`: settings.
-- `cluster/`: the whole crawl as figures; `monitor/`: a web app that shows them. `discovery/`: proposed site files.
-- `commands/`, `cli/`: `scrapy plan`, `seeds`, `ledger`, `nodes`, `hosts`, `site`, `items`, `crawl`, `settings`,
-  `frontier`, `stats`, `top`, `monitor`, `doctor`, and what they share. `doctor/`: what `scrapy doctor` examines.
+- `telemetry/`: figures over time, in Redis. `cluster/`: the whole crawl as figures. `monitor/`: shows them in browsers.
+- `discovery/`: proposed site files. `doctor/`: what `scrapy doctor` examines.
+- `commands/`, `cli/`: `scrapy plan`, `seeds`, `ledger`, `nodes`, `hosts`, `site`, `items`, `crawl`, `runspider`,
+  `settings`, `frontier`, `stats`, `top`, `monitor`, `doctor`, and what they share.
+- `base/`: what all others use: errors, events, items, models, texts, URLs, tasks.
 """
 
 from typing import Any

@@ -15,17 +15,19 @@ from crawler.worker.claiming.request_part import RequestPart
 from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.claiming.visits import Lane, PageFetched, Visit, VisitEnded
 
+TURN = 1_001  # the number of the turn on which claims, lanes and turns of tests stand
+
 
 def a_claim(url="http://a.test/", *, owner="A", number=0, depth=0, due_ms=0, tries=0, delay_s=0.0, **more):
-    """A claim of owner A on a seed with turn 1001."""
+    """A claim of owner A on a seed with turn TURN."""
     seed = Seed(url, "p", "s", depth=depth)
-    return Claimed(seed, b"%d" % number, 0, f"{owner}#1", 1001, due_ms, tries, delay_s, **more)
+    return Claimed(seed, b"%d" % number, 0, f"{owner}#1", TURN, due_ms, tries, delay_s, **more)
 
 
 def a_visit(url="http://a.test/", *, lane=None, events=None, **claim):
     """A visit of a claimed seed, on a lane of its own unless one is given."""
     claimed = a_claim(url, **claim)
-    return Visit(claimed, lane or Lane(claimed.seed.host, 1001, 0, claimed.delay_s), events or Events())
+    return Visit(claimed, lane or Lane(claimed.seed.host, TURN, 0, claimed.delay_s), events or Events())
 
 
 class Leases(SimpleNamespace):

@@ -36,7 +36,7 @@ def test_why_it_can_t_start_is_one_line(scrapy, file, tmp_path, settings, enviro
     assert "Traceback" not in done.stderr + log.read_text()
 
 
-async def test_it_crawls(spawn, file, operator):
+async def test_a_subclass_of_the_consumer_works_off_the_frontier(spawn, file, operator):
     await operator.queues["content"].offer([content_seed(1)])
     settings = {"STOP_WHEN_DONE": 1, "NODE_CPU_LIMIT_PERCENT": 100, "NODE_MEMORY_LIMIT_PERCENT": 100, "MAX_ATTEMPTS": 1}
     worker = spawn("runspider", file, settings=settings)

@@ -142,7 +142,7 @@ class TestList:
         await claim()
         await operator.queues["content"].offer([content_seed("ready")])
 
-    async def test_options_choose(self, scrapy, seeds):
+    async def test_options_choose_by_state_plan_and_site(self, scrapy, seeds):
         everything = json_of(scrapy("seeds", "list", "--json"))
         assert everything["more"] is False
         assert {row["url"].rpartition("/")[2]: (row["state"], row["reason"]) for row in everything["seeds"]} == {
@@ -178,7 +178,7 @@ class TestList:
     def test_a_wrong_option_is_one_line(self, scrapy, words):
         assert error_of(scrapy("seeds", "list", *words)).startswith(f"argument {words[0]}: ")
 
-    def test_nothing(self, scrapy):
+    def test_no_such_seed_is_said(self, scrapy):
         for words in (("--frontier", "nav"), ("--reason", "robots")):
             assert scrapy("seeds", "list", *words).stdout == "no such seeds\n"
         assert error_of(scrapy("seeds", "list", "--limit", "0")) == "--limit is at least 1"

@@ -38,7 +38,7 @@ ALL_FEATURES = pycurl.VERSION_SSL | pycurl.VERSION_HTTP2
         ([0.0004, 0.0004, 3.0], State.BETTER, "that is a renewal of a session (15 s) late"),
     ],
 )
-def test_latency(taken_s, state, said):
+def test_slow_answers_of_redis_are_told_and_those_that_would_lapse_a_session(taken_s, state, said):
     found = judge_latency(taken_s, 15.0)
     assert (found.state, said in found.text) == (state, True), found
 
@@ -52,7 +52,7 @@ def test_latency(taken_s, state, said):
         (61.0, 0.1, State.LOSS),
     ],
 )
-def test_clock(ahead_s, unsure_s, state):
+def test_a_clock_apart_from_that_of_redis_is_told_once_it_is_sure(ahead_s, unsure_s, state):
     assert judge_clock(ahead_s, unsure_s).state is state
 
 
@@ -66,7 +66,7 @@ def test_clock(ahead_s, unsure_s, state):
         (64, 64, 64, State.STOPS, "at most 64, "),
     ],
 )
-def test_open_files(soft, hard, requests, state, said):
+def test_a_worker_needs_a_limit_of_open_files_above_what_it_may_open(soft, hard, requests, state, said):
     found = judge_open_files(soft, hard, requests)
     assert (found.state, said in found.text) == (state, True), found
 
@@ -80,7 +80,7 @@ def test_open_files(soft, hard, requests, state, said):
         ("2.19.0", pycurl.VERSION_HTTP2, State.STOPS, "without TLS, so https fails"),
     ],
 )
-def test_versions(scrapys, features, state, said):
+def test_versions_that_were_not_tested_or_lack_a_feature_are_told(scrapys, features, state, said):
     found = judge_versions(scrapys, "8.23.0", features)
     assert (found.state, said in found.text) == (state, True), found
 
@@ -88,7 +88,7 @@ def test_versions(scrapys, features, state, said):
 @pytest.mark.parametrize(
     ("free", "state"), [(50_000_000, State.STOPS), (1_000_000_000, State.BETTER), (10**12, State.OK)]
 )
-def test_room_on_a_disk(monkeypatch, tmp_path, free, state):
+def test_a_disk_is_told_before_it_is_full(monkeypatch, tmp_path, free, state):
     monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=free))
     assert judge_folder("ITEMS_DIR", tmp_path / "not" / "there").state is state
 
@@ -124,7 +124,7 @@ async def test_a_disk_that_does_not_answer(monkeypatch, tmp_path):
         ({"w": "majority", "j": False}, 3, State.LOSS),
     ],
 )
-def test_write_concerns(concern, members, state):
+def test_a_write_that_a_failover_would_lose_is_a_loss(concern, members, state):
     assert judge_write_concern(concern, members).state is state
 
 

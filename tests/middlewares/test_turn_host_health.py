@@ -9,7 +9,7 @@ from email.utils import format_datetime
 from itertools import pairwise
 
 import pytest
-from samples import RecordedVisit
+from samples import TURN, RecordedVisit
 from scrapy import exceptions
 from twisted.internet.error import NoRouteError
 
@@ -43,7 +43,7 @@ async def test_some_statuses_say_that_the_host_may_be_failing(middleware, record
     assert lane.failing
     assert [(report.turn, report.failures, report.overloads) for report in worker.turns.reports] == [(0, 1, 0)]
     back = lane.release()
-    assert (back.turn, back.backoff_ms, back.failures) == (1001, 0, 0)  # it was reported at once, and only once
+    assert (back.turn, back.backoff_ms, back.failures) == (TURN, 0, 0)  # it was reported at once, and only once
 
 
 @pytest.mark.parametrize(("status", "headers"), [(429, {}), (503, {"retry_after": "1"})])

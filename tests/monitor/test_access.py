@@ -33,29 +33,29 @@ def test_nothing_is_shown_to_who_is_not_signed_in(browser, path):
 
 
 def test_signing_in_and_out(browser):
-    one = browser()
-    assert one.get("/login").status == 200
-    answer = one.sign_in("viewer")
+    visitor = browser()
+    assert visitor.get("/login").status == 200
+    answer = visitor.sign_in("viewer")
     assert (answer.status, answer.headers["location"]) == (303, "/")
     cookie = answer.headers["set-cookie"].lower()
     assert {"httponly", "samesite=strict", "path=/"} <= set(cookie.split("; "))
     assert "secure" not in cookie  # the address has no TLS, and is this machine's own
-    assert one.get("/").status == 200
-    assert one.get("/login").headers["location"] == "/"
-    token = one.cookies["monitor"]
-    assert one.act("/logout").headers["location"] == "/login"
-    one.cookies["monitor"] = token
-    assert one.get("/").status == 303  # the token itself is worth nothing any more
+    assert visitor.get("/").status == 200
+    assert visitor.get("/login").headers["location"] == "/"
+    token = visitor.cookies["monitor"]
+    assert visitor.act("/logout").headers["location"] == "/login"
+    visitor.cookies["monitor"] = token
+    assert visitor.get("/").status == 303  # the token itself is worth nothing any more
 
 
 def test_signing_in_goes_on_to_the_page_that_was_asked_for(browser):
-    one, wanted = browser(), "/plan?id=a%26b&period=day"
-    form = one.get(wanted).headers["location"]
-    assert f'action="{form}"' in one.get(form).text
-    wrong = one.post(form, name="viewer", password="wrong")
+    visitor, wanted = browser(), "/plan?id=a%26b&period=day"
+    form = visitor.get(wanted).headers["location"]
+    assert f'action="{form}"' in visitor.get(form).text
+    wrong = visitor.post(form, name="viewer", password="wrong")
     assert (wrong.status, f'action="{form}"' in wrong.text) == (403, True)
-    assert one.post(form, name="viewer", password=PASSWORD).headers["location"] == wanted
-    assert one.get(form).headers["location"] == wanted
+    assert visitor.post(form, name="viewer", password=PASSWORD).headers["location"] == wanted
+    assert visitor.get(form).headers["location"] == wanted
 
 
 @pytest.mark.parametrize("elsewhere", ["//evil.test/", "https://evil.test/", "/%5Cevil.test", "/x%0d%0aset-cookie:a=b"])
@@ -73,10 +73,10 @@ def test_a_wrong_password_and_a_wrong_name_look_alike(browser, name, password):
 
 def test_tries_are_limited(users, redis_url):
     with Running(settings_at(redis_url), users) as monitor:
-        one = monitor.browser()
-        assert [one.sign_in("viewer", "wrong").status for _ in range(6)] == [403] * 5 + [429]
-        assert one.sign_in("viewer").status == 429
-        assert one.sign_in("analyst").status == 303  # another's failures are no hindrance
+        visitor = monitor.browser()
+        assert [visitor.sign_in("viewer", "wrong").status for _ in range(6)] == [403] * 5 + [429]
+        assert visitor.sign_in("viewer").status == 429
+        assert visitor.sign_in("analyst").status == 303  # another's failures are no hindrance
 
 
 def test_passwords_that_wait_to_be_checked_are_few_for_each_address(users, redis_url, monkeypatch):
@@ -140,7 +140,7 @@ def test_a_connection_on_which_nothing_gets_whole_is_closed(browser, monkeypatch
 
 async def test_a_number_may_have_any_number_of_digits(browser, operator):
     """Python refuses to read one of more than 4,300."""
-    one, digits = browser("operator"), "9" * 5_010
+    operator_user, digits = browser("operator"), "9" * 5_010
     paths = [
         "/activity.json?period=",
         "/failures?after=1.",
@@ -151,30 +151,30 @@ async def test_a_number_may_have_any_number_of_digits(browser, operator):
     ]
     paths += ["/media?path=", "/node?period=", "/seed?url=http://a.test/", "/hosts?name=", "/host?name="]
     for path in paths:
-        assert one.get(path + digits).status in (200, 400, 404), path
+        assert operator_user.get(path + digits).status in (200, 400, 404), path
     ordered = {"name": "a.test", "order": "slow", "delay": digits}
-    assert one.act("/host", "/hosts", **ordered).status in (400, 409)
-    assert one.act("/failures", "/failures", action="ticked", **{f"seed.{digits}.00": "on"}).status == 400
-    assert one.get("/login", content_length=digits).status == 400
+    assert operator_user.act("/host", "/hosts", **ordered).status in (400, 409)
+    assert operator_user.act("/failures", "/failures", action="ticked", **{f"seed.{digits}.00": "on"}).status == 400
+    assert operator_user.get("/login", content_length=digits).status == 400
 
 
 @pytest.mark.parametrize("headers", [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}])
 def test_forms_of_other_sites_are_refused(browser, headers):
-    one = browser("operator")
-    assert one.post("/logout", headers, csrf=one.csrf()).status == 403
-    assert one.post("/login", headers, name="viewer", password=PASSWORD).status == 403
+    operator_user = browser("operator")
+    assert operator_user.post("/logout", headers, csrf=operator_user.csrf()).status == 403
+    assert operator_user.post("/login", headers, name="viewer", password=PASSWORD).status == 403
     old_browser = {"sec-fetch-site": None, "origin": "http://evil.test"}
-    assert one.post("/logout", old_browser, csrf=one.csrf()).status == 403
-    assert one.get("/").status == 200
+    assert operator_user.post("/logout", old_browser, csrf=operator_user.csrf()).status == 403
+    assert operator_user.get("/").status == 200
 
 
 def test_a_form_needs_the_token_of_its_own_sign_in(browser):
-    one, other = browser("viewer"), browser("operator")
-    assert one.post("/logout").status == 403
-    assert one.post("/logout", csrf=other.csrf()).status == 403
-    assert one.post("/logout", csrf="ü").status == 403
-    assert one.get("/").status == 200
-    assert one.post("/logout", csrf="x" * 70_000).status == 413
+    viewer, operator_user = browser("viewer"), browser("operator")
+    assert viewer.post("/logout").status == 403
+    assert viewer.post("/logout", csrf=operator_user.csrf()).status == 403
+    assert viewer.post("/logout", csrf="ü").status == 403
+    assert viewer.get("/").status == 200
+    assert viewer.post("/logout", csrf="x" * 70_000).status == 413
 
 
 @pytest.mark.parametrize("path", OPERATORS_PAGES)
@@ -218,15 +218,15 @@ def test_no_page_has_a_script_or_style_within(browser):
 
 
 def test_a_language_by_the_browser_and_by_choice(browser):
-    one = browser("viewer")
-    assert 'lang="en"' in one.get("/").text
-    assert "总览" in one.get("/", accept_language="fr, zh-CN;q=0.8, en;q=0.5").text
-    answer = one.get("/language?to=zh&then=/?period=day")
+    viewer = browser("viewer")
+    assert 'lang="en"' in viewer.get("/").text
+    assert "总览" in viewer.get("/", accept_language="fr, zh-CN;q=0.8, en;q=0.5").text
+    answer = viewer.get("/language?to=zh&then=/?period=day")
     assert answer.headers["location"] == "/?period=day"
-    assert "总览" in one.get("/").text
+    assert "总览" in viewer.get("/").text
     for elsewhere in ("//evil.test/", "https://evil.test/", "/%5Cevil.test", "/x%0d%0aset-cookie:a=b"):
-        assert one.get(f"/language?to=en&then={elsewhere}").headers["location"] == "/"
-    assert one.get("/language?to=xx").status == 303
+        assert viewer.get(f"/language?to=en&then={elsewhere}").headers["location"] == "/"
+    assert viewer.get("/language?to=xx").status == 303
 
 
 def test_metrics_are_for_the_token_alone(browser):
@@ -244,17 +244,17 @@ def test_who_is_removed_or_changed_is_out_at_once(tmp_path, redis_url):
         ann, bob = monitor.browser("ann"), monitor.browser("bob")
         users.put("ann", "viewer", PASSWORD)
         users.remove("bob")
-        assert [one.get("/").status for one in (ann, bob)] == [303, 303]
+        assert [user.get("/").status for user in (ann, bob)] == [303, 303]
 
 
 def test_behind_a_proxy_cookies_are_for_tls_alone(users, redis_url):
     listening = Listening.checked("0.0.0.0:0", tls_cert="", tls_key="", proxy="127.0.0.1")
     with Running(settings_at(redis_url), users, listening) as monitor:
-        one = monitor.browser()
-        answer = one.sign_in("viewer")
+        visitor = monitor.browser()
+        answer = visitor.sign_in("viewer")
         assert answer.headers["set-cookie"].startswith("__Host-monitor=")
         assert "secure" in answer.headers["set-cookie"].lower().split("; ")
-        assert one.get("/").headers["strict-transport-security"] == "max-age=31536000"
+        assert visitor.get("/").headers["strict-transport-security"] == "max-age=31536000"
 
 
 @pytest.mark.parametrize(

@@ -34,27 +34,27 @@ async def failed(fail):
 
 async def test_the_latest_and_those_that_are_asked_for(browser, failed):
     seeds, other = failed
-    one = browser("viewer")
-    assert set(urls(one)) == {seed.url for seed in (*seeds, other)}
-    assert urls(one, "reason=timeout") == [seeds[3].url]
-    assert urls(one, "site=blog") == urls(one, "host=other.test") == urls(one, "plan=storm") == [other.url]
-    assert urls(one, "site=blog&reason=timeout") == urls(one, "frontier=nav") == []
-    page = one.get("/failures").text
+    viewer = browser("viewer")
+    assert set(urls(viewer)) == {seed.url for seed in (*seeds, other)}
+    assert urls(viewer, "reason=timeout") == [seeds[3].url]
+    assert urls(viewer, "site=blog") == urls(viewer, "host=other.test") == urls(viewer, "plan=storm") == [other.url]
+    assert urls(viewer, "site=blog&reason=timeout") == urls(viewer, "frontier=nav") == []
+    page = viewer.get("/failures").text
     assert HOSTILE not in page
     assert "http-404 4 timeout 1" in text_of(page)
     assert 'type="checkbox"' not in page  # for operators alone
-    assert orjson.loads(one.get("/failure-reasons.json?site=blog").text) == [{"reason": "http-404", "seeds": 1}]
+    assert orjson.loads(viewer.get("/failure-reasons.json?site=blog").text) == [{"reason": "http-404", "seeds": 1}]
     for wrong in ("frontier=x", "after=1.-1", "after=x", "after=1." + 5_010 * "9"):
-        assert one.get(f"/failures?{wrong}").status == 400
+        assert viewer.get(f"/failures?{wrong}").status == 400
 
 
 async def test_older_ones_follow_and_each_comes_once(browser, failed, monkeypatch):
     monkeypatch.setattr(module, "SHOWN", 2)
     monkeypatch.setattr(module, "BATCH", 2)
-    one, seen, address = browser("viewer"), [], "/failures"
+    viewer, seen, address = browser("viewer"), [], "/failures"
     while address:
-        seen += urls(one, address.partition("?")[2])
-        link = one.get(address).text.partition('" rel="next"')[0].rpartition('href="')[2]
+        seen += urls(viewer, address.partition("?")[2])
+        link = viewer.get(address).text.partition('" rel="next"')[0].rpartition('href="')[2]
         address = link.replace("&amp;", "&") if link.startswith("/failures?") else ""
         assert len(seen) <= 5
     assert len(set(seen)) == 5
@@ -63,10 +63,10 @@ async def test_older_ones_follow_and_each_comes_once(browser, failed, monkeypatc
 async def test_a_rare_one_is_looked_for_from_page_to_page(browser, failed, monkeypatch):
     monkeypatch.setattr(module, "BATCH", 2)
     monkeypatch.setattr(module, "LOOKED_AT_MAX", 2)
-    one, found, place = browser("viewer"), [], ""
+    viewer, found, place = browser("viewer"), [], ""
     for _ in range(3):
-        found.append(len(urls(one, f"reason=timeout{place}")))
-        place = re.search(r"&after=[\d.]+", html.unescape(one.get(f"/failures?reason=timeout{place}").text))[0]
+        found.append(len(urls(viewer, f"reason=timeout{place}")))
+        place = re.search(r"&after=[\d.]+", html.unescape(viewer.get(f"/failures?reason=timeout{place}").text))[0]
     assert found.count(1) == 1
 
 
@@ -80,12 +80,12 @@ async def test_a_deep_page_costs_redis_no_more_than_the_first(browser, operator,
     await operator.redis.hset(keys.of("content", "seed"), mapping=values)
     failed_at = {fingerprint: 1_000_000 + number // 7 for number, fingerprint in enumerate(values)}
     await operator.redis.zadd(keys.of("content", "fail"), failed_at)
-    one = browser("viewer")
-    urls(one)  # reads the figures, too
+    viewer = browser("viewer")
+    urls(viewer)  # reads the figures, too
 
     async def cost(query):
         before = await operator.redis.info("stats")
-        assert len(urls(one, query)) == 20
+        assert len(urls(viewer, query)) == 20
         after = await operator.redis.info("stats")
         return [after[name] - before[name] for name in ("total_commands_processed", "total_net_output_bytes")]
 
@@ -97,33 +97,34 @@ async def test_a_deep_page_costs_redis_no_more_than_the_first(browser, operator,
 
 async def test_those_that_are_ticked_are_sent_again(browser, operator, failed):
     seeds, _other = failed
-    one = browser("operator")
-    answer = one.act("/failures", "/failures", action="ticked")
+    operator_user = browser("operator")
+    answer = operator_user.act("/failures", "/failures", action="ticked")
     assert (answer.status, "No page was ticked." in answer.text) == (400, True)
-    rows = {row["url"]: row["seed"] for row in orjson.loads(one.get("/failures.json").text)}
-    answer = one.act("/failures", "/failures", action="ticked", **{rows[seed.url]: "on" for seed in seeds[:2]})
+    rows = {row["url"]: row["seed"] for row in orjson.loads(operator_user.get("/failures.json").text)}
+    ticked = {rows[seed.url]: "on" for seed in seeds[:2]}
+    answer = operator_user.act("/failures", "/failures", action="ticked", **ticked)
     assert (answer.status, answer.headers["location"]) == (303, "/failures?frontier=content")
-    assert not {seeds[0].url, seeds[1].url} & set(urls(one))
-    assert len(urls(one)) == 3
+    assert not {seeds[0].url, seeds[1].url} & set(urls(operator_user))
+    assert len(urls(operator_user)) == 3
     ready = {found.seed.url async for found in operator.admins["content"].seeds("ready")}
     assert ready == {seeds[0].url, seeds[1].url}
-    (entry,) = orjson.loads(one.get("/audit.json").text)
+    (entry,) = orjson.loads(operator_user.get("/audit.json").text)
     assert (entry["action"], entry["target"]) == ("seeds-retry", "2 ticked, frontier content")
-    again = one.act(
+    again = operator_user.act(
         "/failures", "/failures", action="ticked", **{rows[seeds[0].url]: "on"}
     )  # as a second operator would
     assert again.status == 303
-    assert len(urls(one)) == 3
+    assert len(urls(operator_user)) == 3
     for wrong in ("seed.x.00", "seed.0", "seed.0.xyz"):
-        assert one.act("/failures", "/failures", action="ticked", **{wrong: "on"}).status == 400
-    assert one.act("/failures", "/failures", action="ticked", **{"seed.9.00": "on"}).status == 303
+        assert operator_user.act("/failures", "/failures", action="ticked", **{wrong: "on"}).status == 400
+    assert operator_user.act("/failures", "/failures", action="ticked", **{"seed.9.00": "on"}).status == 303
 
 
 async def test_all_that_were_looked_for_are_sent_again(browser, operator, failed):
     _seeds, other = failed
-    one = browser("operator")
-    assert one.act("/failures", "/failures", action="all", reason="http-404", site="board").status == 303
-    assert set(urls(one)) == {other.url, content_seed(4).url}
-    assert one.act("/failures", "/failures", action="none").status == 400
+    operator_user = browser("operator")
+    assert operator_user.act("/failures", "/failures", action="all", reason="http-404", site="board").status == 303
+    assert set(urls(operator_user)) == {other.url, content_seed(4).url}
+    assert operator_user.act("/failures", "/failures", action="none").status == 400
     for accounts in (await operator.ledger()).values():
         assert all(account.difference == 0 for account in accounts.values())

@@ -24,35 +24,35 @@ async def test_a_host_in_full(browser, operator, claim, robots):  # noqa: F811 -
     await operator.queues["content"].offer([content_seed(number) for number in range(3)])
     await claim(2)
     await robots(RobotsFile("rules", ROBOTS + b"Disallow: /<b>\n"))
-    one = browser("viewer")
-    page = one.get(PAGE).text
+    viewer = browser("viewer")
+    page = viewer.get(PAGE).text
     assert "<b>" not in page
     assert 'value="pause"' not in page  # for operators alone
     text = text_of(page.replace("&lt;b&gt;", "(b)"))
     assert "All of its turns are taken: 1 of 1, by node-1." in text
     assert "Delay 2 s (site board 2 s)" in text
     assert "Disallow: /private Disallow: /私 Disallow: /(b) Crawl-delay: 7" in text
-    (row,) = orjson.loads(one.get(f"/host.json?name={HOST}").text)
+    (row,) = orjson.loads(viewer.get(f"/host.json?name={HOST}").text)
     assert (row["content_ready"], row["robots"]) == (1, [f"http://{HOST} rules"])
-    assert f"{HOST},2.0,1," in one.get(f"/host.csv?name={HOST}").text
-    one.get("/language?to=zh&then=/")
-    assert "它的轮次已全部占用：1 个中占用 1 个，占用者 node-1。" in one.get(PAGE).text
-    assert one.get("/host?name=a%20b").status == 404
+    assert f"{HOST},2.0,1," in viewer.get(f"/host.csv?name={HOST}").text
+    viewer.get("/language?to=zh&then=/")
+    assert "它的轮次已全部占用：1 个中占用 1 个，占用者 node-1。" in viewer.get(PAGE).text
+    assert viewer.get("/host?name=a%20b").status == 404
 
 
 async def test_an_operator_slows_a_host_down_and_it_is_written_down(browser, operator):
-    one = browser("operator")
+    operator_user = browser("operator")
     orders = orders_of(operator)
-    answer = one.act("/host", PAGE, name=HOST, order="slow", delay="12.5")
+    answer = operator_user.act("/host", PAGE, name=HOST, order="slow", delay="12.5")
     assert (answer.status, answer.headers["location"]) == (303, f"{PAGE}&done=host-slow")
-    one.act("/host", PAGE, name=HOST, order="pause")
+    operator_user.act("/host", PAGE, name=HOST, order="pause")
     assert await orders.all() == {HOST: HostOrder(12.5, paused=True)}
-    assert "An operator has paused it." in one.get(PAGE).text
-    assert f"{HOST} 0 0 B 0 0.0 paused, delay 12.5 s" in text_of(one.get("/hosts").text)
+    assert "An operator has paused it." in operator_user.get(PAGE).text
+    assert f"{HOST} 0 0 B 0 0.0 paused, delay 12.5 s" in text_of(operator_user.get("/hosts").text)
     for name in ("resume", "reset", "forgive"):
-        assert one.act("/host", PAGE, name=HOST, order=name).status == 303
+        assert operator_user.act("/host", PAGE, name=HOST, order=name).status == 303
     assert await orders.all() == {}
-    entries = orjson.loads(one.get("/audit.json").text)
+    entries = orjson.loads(operator_user.get("/audit.json").text)
     assert [entry["action"] for entry in reversed(entries)] == [
         f"host-{name}" for name in ("slow", "pause", "resume", "reset", "forgive")
     ]
@@ -72,7 +72,7 @@ async def test_of_two_operators_at_once_neither_undoes_what_the_other_does(brows
     users.put("other", "operator", PASSWORD)
     orders = {"operator": {"order": "slow", "delay": "30"}, "other": {"order": "pause"}}
     browsers = {name: browser(name) for name in orders}
-    tokens = {name: one.csrf(PAGE) for name, one in browsers.items()}
+    tokens = {name: client.csrf(PAGE) for name, client in browsers.items()}
 
     def act(name):
         return [browsers[name].post("/host", csrf=tokens[name], name=HOST, **orders[name]).status for _ in range(5)]

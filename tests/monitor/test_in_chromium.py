@@ -156,19 +156,19 @@ def test_two_operators_at_once_lose_nothing_and_see_each_other_s_actions(page, o
     worker("a-node:10:1:x")
     users.put("other", "operator", PASSWORD)
     other = opened("other")
-    for one in (page, other):
-        one.goto("/node?name=a-node")
-        expect(one.get_by_text("live", exact=True)).to_be_visible()
+    for tab in (page, other):
+        tab.goto("/node?name=a-node")
+        expect(tab.get_by_text("live", exact=True)).to_be_visible()
     page.get_by_role("button", name="Drain").click()
     expect(other.get_by_text("Drained: it claims nothing")).to_be_visible()
     other.get_by_label("CL: processor limit").fill("50")  # the page was loaded before the node was drained
     other.get_by_role("button", name="Set limits").click()
     expect(page.get_by_text("CL: processor limit, % 50")).to_be_visible()
-    for one in (page, other):
-        expect(one.get_by_text("Drained: it claims nothing")).to_be_visible()
-        one.goto("/audit")
-        expect(one.get_by_role("row", name="operator node-drain a-node done")).to_be_visible()
-        expect(one.get_by_role("row", name="other node-set a-node cpu_limit_percent=50 done")).to_be_visible()
+    for tab in (page, other):
+        expect(tab.get_by_text("Drained: it claims nothing")).to_be_visible()
+        tab.goto("/audit")
+        expect(tab.get_by_role("row", name="operator node-drain a-node done")).to_be_visible()
+        expect(tab.get_by_role("row", name="other node-set a-node cpu_limit_percent=50 done")).to_be_visible()
 
 
 def test_a_connection_that_is_lost_is_said_and_comes_back(page):

@@ -43,17 +43,17 @@ def moment_of(number):
 async def test_the_newest_and_those_that_are_asked_for(browser, operator):
     await keep(operator, message(1, title="one"), message(3, title="three", **FOUND_BY))
     await keep(operator, message(2, "blog", title="two", plan="storm"), site="blog")
-    one = browser("viewer")
-    assert titles(one) == ["three", "two", "one"]
-    assert titles(one, "site=blog") == ["two"]
-    assert titles(one, "plan=flood") == titles(one, f"words={OTHER_WORDS}") == ["three"]
-    assert titles(one, f"words={quote(OTHER[1])}") == titles(one, "plan=none") == []
-    assert titles(one, f"until={moment_of(2)}") == ["two", "one"]
-    assert titles(one, f"since={moment_of(2)}&until={moment_of(2)}") == ["two"]
-    page = text_of(one.get("/items?site=news").text)
+    viewer = browser("viewer")
+    assert titles(viewer) == ["three", "two", "one"]
+    assert titles(viewer, "site=blog") == ["two"]
+    assert titles(viewer, "plan=flood") == titles(viewer, f"words={OTHER_WORDS}") == ["three"]
+    assert titles(viewer, f"words={quote(OTHER[1])}") == titles(viewer, "plan=none") == []
+    assert titles(viewer, f"until={moment_of(2)}") == ["two", "one"]
+    assert titles(viewer, f"since={moment_of(2)}&until={moment_of(2)}") == ["two"]
+    page = text_of(viewer.get("/items?site=news").text)
     assert "news three flood 洪水 + 救援 0" in page
     for wrong in ("since=yesterday", "skip=-1", "skip=x", "before=9999-99-99"):
-        assert one.get(f"/items?{wrong}").status == 400
+        assert viewer.get(f"/items?{wrong}").status == 400
     assert browser().get("/items.json", accept="application/json").status == 401
 
 
@@ -61,10 +61,10 @@ async def test_older_ones_follow_and_each_comes_once(browser, operator, monkeypa
     monkeypatch.setattr(module, "SHOWN", 3)
     at_once = [orjson.dumps(orjson.loads(message(5)) | {"id": f"same-{n}", "title": f"same-{n}"}) for n in range(7)]
     await keep(operator, *at_once, *(message(n, title=str(n)) for n in (1, 2, 9)))
-    one, seen, address = browser("viewer"), [], "/items?site=news"
+    viewer, seen, address = browser("viewer"), [], "/items?site=news"
     while address:
-        page = one.get(address).text
-        seen += titles(one, address.partition("?")[2])
+        page = viewer.get(address).text
+        seen += titles(viewer, address.partition("?")[2])
         address = page.partition('<a href="/items?')[2].partition('"')[0].replace("&amp;", "&")
         address = address and f"/items?{address}"
         assert len(seen) <= 10
@@ -82,8 +82,8 @@ async def test_an_item_as_it_was_delivered(browser, operator):
         "x": [1],
     }
     await keep(operator, message(1, images=[{"url": "http://a.test/i.png", "error": "http-404"}], **FOUND_BY, **whole))
-    one = browser("viewer")
-    page = one.get("/item?id=news-1").text
+    viewer = browser("viewer")
+    page = viewer.get("/item?id=news-1").text
     assert "<script>alert" not in page
     assert "a\n  &lt;b&gt;" in page
     assert '<a href="/seed?url=http%3A//news.test/1">' in page
@@ -92,10 +92,10 @@ async def test_an_item_as_it_was_delivered(browser, operator):
     text = text_of(page)
     for shown in ("洪水 + 救援 · 洪水 + 灾", "Node n1", "http://a.test/i.png: http-404", '"x": [ 1 ]'):
         assert shown in text
-    assert orjson.loads(one.get("/item.json?id=news-1").text)[0]["content"] == "a\n  <b>"
-    assert one.get("/item?id=none").status == 404
+    assert orjson.loads(viewer.get("/item.json?id=news-1").text)[0]["content"] == "a\n  <b>"
+    assert viewer.get("/item?id=none").status == 404
     for address in ("/items", "/item?id=news-1"):
-        assert "<script>alert" not in one.get(address).text
+        assert "<script>alert" not in viewer.get(address).text
 
 
 async def test_items_with_values_of_other_kinds_are_shown(browser, operator):
@@ -103,23 +103,23 @@ async def test_items_with_values_of_other_kinds_are_shown(browser, operator):
     names = ("plan", "node", "title", "combinations", "images", "language", "content")
     for number, value in enumerate(junk):
         await keep(operator, message(number, **dict.fromkeys(names, value)))
-    one = browser("viewer")
+    viewer = browser("viewer")
     addresses = ["/items", "/items.csv", "/items?words=x", *(f"/item?id=news-{number}" for number in range(len(junk)))]
-    assert {one.get(address).status for address in addresses} == {200}
+    assert {viewer.get(address).status for address in addresses} == {200}
 
 
 async def test_all_of_them_as_files(browser, operator, running, monkeypatch):
     monkeypatch.setattr(module, "DOWNLOAD_LINES", 2)
     await keep(operator, *(message(n, title=HOSTILE, **FOUND_BY) for n in range(5)))
-    one = browser("viewer")
-    lines = one.get("/items-download.jsonl?plan=flood")
+    viewer = browser("viewer")
+    lines = viewer.get("/items-download.jsonl?plan=flood")
     assert [orjson.loads(line)["id"] for line in lines.text.splitlines()] == [f"news-{n}" for n in (4, 3, 2, 1, 0)]
     assert "attachment" in lines.headers["content-disposition"]
-    rows = list(csv.DictReader(io.StringIO(one.get("/items-download.csv").text.removeprefix("\ufeff"))))
+    rows = list(csv.DictReader(io.StringIO(viewer.get("/items-download.csv").text.removeprefix("\ufeff"))))
     assert {row["title"] for row in rows} == {f"'{HOSTILE}"}
     assert (rows[0]["keywords"], rows[0]["combinations"]) == ("洪水 救援", '[["洪水","救援"],["洪水","灾"]]')
-    assert one.get("/items-download.csv?plan=none").text.startswith("\ufeffid,")
-    assert one.get("/items-download.jsonl?plan=none").text == ""
+    assert viewer.get("/items-download.csv?plan=none").text.startswith("\ufeffid,")
+    assert viewer.get("/items-download.jsonl?plan=none").text == ""
 
 
 async def test_all_of_them_as_parquet(browser, operator, monkeypatch):
@@ -133,9 +133,9 @@ async def test_all_of_them_as_parquet(browser, operator, monkeypatch):
     )
     odd = {"status": 2**63, "images": {"url": 1}, "published": "0001-01-01T00:00:00+14:00", "keywords": [7, "x"]}
     await keep(operator, message(5, **odd), site="odd")
-    one = browser("viewer")
-    assert "/items-download.parquet?" in one.get("/items").text
-    file = pq.ParquetFile(io.BytesIO(one.get("/items-download.parquet").body))
+    viewer = browser("viewer")
+    assert "/items-download.parquet?" in viewer.get("/items").text
+    file = pq.ParquetFile(io.BytesIO(viewer.get("/items-download.parquet").body))
     assert file.num_row_groups == 3
     rows = file.read().to_pylist()
     assert [row["id"] for row in rows] == [f"news-{n}" for n in (5, 4, 3, 2, 1, 0)]
@@ -146,15 +146,15 @@ async def test_all_of_them_as_parquet(browser, operator, monkeypatch):
     assert rows[1]["comments"] == [comment | {"published": datetime.fromisoformat(comment["published"])}]
     assert (rows[1]["extra"], rows[1]["sureness"]) == ('{"views":[1]}', '{"title":"guess"}')
     assert [rows[0][name] for name in ("status", "images", "published", "keywords")] == [None, None, None, [None, "x"]]
-    none = pq.ParquetFile(io.BytesIO(one.get("/items-download.parquet?plan=none").body))
+    none = pq.ParquetFile(io.BytesIO(viewer.get("/items-download.parquet?plan=none").body))
     assert (none.metadata.num_rows, none.schema_arrow.names) == (0, list(module.FIELDS))
 
 
 async def test_without_its_extra_parquet_is_refused(browser, operator, monkeypatch):
     monkeypatch.setattr("crawler.monitor.parquet.is_installed", lambda: False)
-    one = browser("viewer")
-    assert "Parquet" not in one.get("/items").text
-    answer = one.get("/items-download.parquet")
+    viewer = browser("viewer")
+    assert "Parquet" not in viewer.get("/items").text
+    answer = viewer.get("/items-download.parquet")
     assert (answer.status, "Parquet needs an extra" in answer.text) == (404, True)
 
 
@@ -172,15 +172,15 @@ async def test_images_come_from_the_media_store_alone_and_are_images(running, re
     (tmp_path / "aa").mkdir(exist_ok=True)
     (tmp_path / outside).symlink_to("/etc/hostname")
     with Running(settings_at(redis_url, FILES_STORE=str(tmp_path)), users) as monitor:
-        one = monitor.browser("viewer")
+        viewer = monitor.browser("viewer")
         await keep(operator, message(1, images=[{"url": "http://a.test/i.png", "path": good}]))
-        assert f'<img src="/media?path={good}"' in one.get("/item?id=news-1").text
-        image = one.get(f"/media?path={good}")
+        assert f'<img src="/media?path={good}"' in viewer.get("/item?id=news-1").text
+        image = viewer.get(f"/media?path={good}")
         assert (image.status, image.headers["content-type"]) == (200, "image/gif")
         assert image.headers["content-security-policy"] == "default-src 'none'; sandbox"
         assert image.headers["x-content-type-options"] == "nosniff"
         for path in (script, outside, "secret", "../secret", f"bb/{'b' * 64}.png", "", f"{good}%00", f"/{good}"):
-            assert one.get(f"/media?path={path}").status == 404, path
+            assert viewer.get(f"/media?path={path}").status == 404, path
         assert monitor.browser().get(f"/media?path={good}", accept="*/*").status == 401
 
 
@@ -194,26 +194,26 @@ def mongo_monitor(redis_url, users, mongo_server, mongo_database):
 
 async def deliver(settings, *messages):
     sink = MongoSink.from_settings(settings)
-    assert not await sink.send([Record("news", "0" * 32, one) for one in messages])
+    assert not await sink.send([Record("news", "0" * 32, item) for item in messages])
     await sink.close()
 
 
 async def test_with_mongo_all_items_are_found_by_its_indexes(mongo_monitor, mongo_server, mongo_database):
-    settings, one = mongo_monitor
+    settings, viewer = mongo_monitor
     fields = {"plan": "", "keywords": [], "combinations": []}
     some = [message(n, title=str(n), **(fields if n % 2 else fields | FOUND_BY)) for n in range(6)]
     await deliver(settings, *some, message(9, "blog", title="blog", **fields))
-    assert titles(one) == ["blog", "5", "4", "3", "2", "1", "0"]
-    assert titles(one, "site=blog") == ["blog"]
-    assert titles(one, "plan=flood") == titles(one, f"words={OTHER_WORDS}") == ["4", "2", "0"]
-    assert titles(one, f"site=news&since={moment_of(2)}&until={moment_of(4)}") == ["4", "3", "2"]
-    assert len(one.get("/items-download.jsonl?site=news").text.splitlines()) == 6
-    columns = pq.ParquetFile(io.BytesIO(one.get("/items-download.parquet?site=news").body)).read().to_pydict()
+    assert titles(viewer) == ["blog", "5", "4", "3", "2", "1", "0"]
+    assert titles(viewer, "site=blog") == ["blog"]
+    assert titles(viewer, "plan=flood") == titles(viewer, f"words={OTHER_WORDS}") == ["4", "2", "0"]
+    assert titles(viewer, f"site=news&since={moment_of(2)}&until={moment_of(4)}") == ["4", "3", "2"]
+    assert len(viewer.get("/items-download.jsonl?site=news").text.splitlines()) == 6
+    columns = pq.ParquetFile(io.BytesIO(viewer.get("/items-download.parquet?site=news").body)).read().to_pydict()
     assert columns["time"] == [datetime.fromisoformat(moment_of(n)) for n in (5, 4, 3, 2, 1, 0)]
-    item = orjson.loads(one.get("/items-download.jsonl?site=blog").text)
+    item = orjson.loads(viewer.get("/items-download.jsonl?site=blog").text)
     assert not {"_id", "gaps"} & item.keys()
-    assert "blog" in one.get("/item?id=blog-9").text
-    assert one.get("/items?site[$ne]=x&site=%24ne").status == 200
+    assert "blog" in viewer.get("/item?id=blog-9").text
+    assert viewer.get("/items?site[$ne]=x&site=%24ne").status == 200
     with MongoClient(mongo_server.url) as client:
         found = client[mongo_database]["items"].index_information().values()
     keys = {tuple(name for name, _direction in index["key"]) for index in found}
@@ -223,10 +223,10 @@ async def test_with_mongo_all_items_are_found_by_its_indexes(mongo_monitor, mong
 async def test_a_mongo_that_is_away_is_said(redis_url, users, operator):
     url = "mongodb://u:hunter22@127.0.0.1:1/?serverSelectionTimeoutMS=200"
     with Running(settings_at(redis_url, ITEM_SINKS="mongo", MONGO_URL=url), users) as monitor:
-        one = monitor.browser("viewer")
+        viewer = monitor.browser("viewer")
         for address in ("/items", "/item?id=x", "/items-download.csv"):
-            answer = one.get(address)
+            answer = viewer.get(address)
             assert answer.status == 503
             assert "Mongo at" in answer.text
             assert "hunter22" not in answer.text
-        assert one.get("/").status == 200
+        assert viewer.get("/").status == 200

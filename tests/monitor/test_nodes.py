@@ -18,42 +18,42 @@ HOSTILE = '"><script>alert(1)</script>&x='
 async def test_workers_with_their_load(browser, operator):
     await add_worker(operator, "a-node:10:1:x", sinks_down=["kafka"], why_no_claims="it waits for kafka")
     await add_worker(operator, "b-node:11:1:x", session_s=-30.0)
-    one = browser("viewer")
-    text = text_of(one.get("/nodes").text)
+    viewer = browser("viewer")
+    text = text_of(viewer.get("/nodes").text)
     assert "a-node 10 content 7 3 20.0 41.5" in text
     assert "alive, claims nothing: it waits for kafka" in text
     assert "lapsed 3" in text
-    assert 'value="drain"' not in one.get("/node?name=a-node").text  # for operators alone
-    rows = orjson.loads(one.get("/nodes.json").text)
+    assert 'value="drain"' not in viewer.get("/node?name=a-node").text  # for operators alone
+    rows = orjson.loads(viewer.get("/nodes.json").text)
     assert [row["node"] for row in rows] == ["a-node", "b-node"]
     assert rows[0]["sinks_down"] == ["kafka"]
     assert rows[1]["carrying"] is None
-    assert one.get("/nodes.csv").text.splitlines()[1].startswith("a-node,10,content,7,3,20.0,41.5,")
+    assert viewer.get("/nodes.csv").text.splitlines()[1].startswith("a-node,10,content,7,3,20.0,41.5,")
 
 
-def test_no_node(browser):
-    one = browser("viewer")
-    assert "No worker runs." in one.get("/nodes").text
-    assert one.get("/node?name=a-node").status == 404
+def test_without_a_worker_the_page_says_so_and_no_node_has_one(browser):
+    viewer = browser("viewer")
+    assert "No worker runs." in viewer.get("/nodes").text
+    assert viewer.get("/node?name=a-node").status == 404
 
 
 async def test_an_operator_steers_a_node_and_it_is_written_down(browser, operator):
     await add_worker(operator, "a-node:10:1:x")
-    one = browser("operator")
+    operator_user = browser("operator")
     page, orders = "/node?name=a-node", NodeOrders(operator.redis, operator.keys)
-    answer = one.act("/node", page, name="a-node", order="drain")
+    answer = operator_user.act("/node", page, name="a-node", order="drain")
     assert (answer.status, answer.headers["location"]) == (303, f"{page}&done=node-drain")
     assert (await orders.of("a-node")).drained
-    assert "Drained: it claims nothing" in one.get(page).text
-    one.act("/node", page, name="a-node", order="resume")
-    one.act("/node", page, name="a-node", order="set", cpu_limit_percent="50", first_batch="")
+    assert "Drained: it claims nothing" in operator_user.get(page).text
+    operator_user.act("/node", page, name="a-node", order="resume")
+    operator_user.act("/node", page, name="a-node", order="set", cpu_limit_percent="50", first_batch="")
     assert await orders.of("a-node") == NodeOrder(cpu_limit_percent=50)
-    assert "CL: processor limit, % 50" in text_of(one.get("/nodes").text)
-    one.act("/node", page, name="a-node", order="reset")
+    assert "CL: processor limit, % 50" in text_of(operator_user.get("/nodes").text)
+    operator_user.act("/node", page, name="a-node", order="reset")
     assert await orders.all() == {}
-    one.act("/node", page, name="a-node", order="stop")
+    operator_user.act("/node", page, name="a-node", order="stop")
     assert (await orders.of("a-node")).stopped_ms > 0
-    entries = orjson.loads(one.get("/audit.json").text)
+    entries = orjson.loads(operator_user.get("/audit.json").text)
     assert [entry["action"] for entry in entries] == [
         f"node-{name}" for name in ("stop", "reset", "set", "resume", "drain")
     ]
@@ -78,12 +78,12 @@ async def test_orders_that_can_not_be(browser, operator, fields, status):
 
 async def test_a_hostile_name_is_text_and_leads_to_its_own_page(browser, operator):
     await add_worker(operator, f"{HOSTILE}:10:1:x")
-    one = browser("operator")
-    page = one.get("/nodes").text
+    operator_user = browser("operator")
+    page = operator_user.get("/nodes").text
     assert "<script>alert" not in page
     link = page.split('<td class="keep"><a href="')[1].split('"')[0]
-    assert "<script>alert" not in one.get(link).text
-    assert one.act("/node", link, name=HOSTILE, order="drain").status == 303
+    assert "<script>alert" not in operator_user.get(link).text
+    assert operator_user.act("/node", link, name=HOSTILE, order="drain").status == 303
     assert (await NodeOrders(operator.redis, operator.keys).of(HOSTILE)).drained
 
 
@@ -95,25 +95,25 @@ async def test_the_load_of_a_node_over_time(browser, operator):
             sample = NodeSample(20.5, 41.0, 1.5, 12.0, room, 7, 120)
             node_history.add(pipeline, operator.keys, "a-node", now_s - ago_s, sample)
         await pipeline.execute()
-    one = browser("viewer")
-    page = one.get("/node?name=a-node").text
+    viewer = browser("viewer")
+    page = viewer.get("/node?name=a-node").text
     assert "m 20.5 % M 1.5 %" in text_of(page)
     assert "N 12 W 7" in text_of(page)
     assert 'aria-label="Seeds: room for 12, 7 carried"' in page
     assert page.count('<polyline class="line line-0"') == 8  # of four charts, each with a gap of 8 minutes
     assert "Renders no pages: no Chromium" in text_of(page)
-    rows = orjson.loads(one.get("/node.json?name=a-node").text)
+    rows = orjson.loads(viewer.get("/node.json?name=a-node").text)
     assert [row["room"] for row in rows] == [4, 5, 12]
-    assert one.get("/node.csv?name=a-node&period=day").text.splitlines()[-1].endswith(",20.5,41.0,1.5,12.0,12,7,120")
+    assert viewer.get("/node.csv?name=a-node&period=day").text.splitlines()[-1].endswith(",20.5,41.0,1.5,12.0,12,7,120")
 
 
 async def test_draining_is_shown_until_it_is_done(browser, operator):
     """It isn't before each worker has said so since it took the order up, whatever it said before."""
     await NodeOrders(operator.redis, operator.keys).change("a-node", lambda _old: NodeOrder(drained=True))
-    one = browser("viewer")
+    viewer = browser("viewer")
     for drained, carrying in ((False, 0), (True, 7)):
         await add_worker(operator, "a-node:10:1:x", drained=drained, carrying=carrying)
-        text = text_of(one.get("/node?name=a-node").text)
+        text = text_of(viewer.get("/node?name=a-node").text)
         assert f"ends what it carries · Seeds still carried, or not told yet: {carrying}." in text
     await add_worker(operator, "a-node:10:1:x", drained=True, carrying=0)
-    assert "Nothing is carried any more." in one.get("/node?name=a-node").text
+    assert "Nothing is carried any more." in viewer.get("/node?name=a-node").text

@@ -49,18 +49,18 @@ async def test_figures_of_a_crawl(browser, operator, fail):
 
 
 async def test_what_was_done_over_time_as_json_and_csv(browser, operator):
-    one = browser("viewer")
+    viewer = browser("viewer")
     await add(operator, pages=1200, bytes=9_000)
-    rows = orjson.loads(one.get("/activity.json").text)
+    rows = orjson.loads(viewer.get("/activity.json").text)
     assert len(rows) == 61
     assert rows[-1] | {"begin": ""} == {"begin": "", "pages": 1200, "items": 0, "bytes": 9_000}
-    answer = one.get("/activity.csv?period=month")
+    answer = viewer.get("/activity.csv?period=month")
     assert answer.headers["content-disposition"] == 'attachment; filename="activity.csv"'
     assert answer.text.startswith("\ufeffbegin,pages,items,bytes\r\n")
     assert len(list(csv.reader(io.StringIO(answer.text)))) == 362
-    label = re.findall(r'aria-label="(Pages per second[^"]*)"', one.get("/?period=day").text)
+    label = re.findall(r'aria-label="(Pages per second[^"]*)"', viewer.get("/?period=day").text)
     assert len(label) == 1
-    assert one.get("/?period=<x>").status == 200
+    assert viewer.get("/?period=<x>").status == 200
 
 
 def events_of(browser):
@@ -84,29 +84,29 @@ def test_a_redis_that_dies_and_heals(users, tmp_path, monkeypatch, caplog):
     caplog.set_level("INFO")
     monkeypatch.setattr("crawler.monitor.gatherer.READ_SECONDS", 0.02)
     with started(Redis, tmp_path) as server, Running(settings_at(server.url), users) as monitor:
-        one = monitor.browser("operator")
-        assert "Nothing." in one.get("/").text
-        assert one.get("/nodes").status == one.get("/hosts").status == 200
-        connection, following = events_of(one)
+        operator_user = monitor.browser("operator")
+        assert "Nothing." in operator_user.get("/").text
+        assert operator_user.get("/nodes").status == operator_user.get("/hosts").status == 200
+        connection, following = events_of(operator_user)
         assert following() == "figures"
         server.kill()
         while following() != "away":
             pass
-        page = one.get("/")
+        page = operator_user.get("/")
         assert page.status == 200
         assert "answer since" in page.text
-        assert one.get("/audit").status == 503  # it wasn't shown before
-        shown = [one.get(path) for path in ("/nodes", "/hosts")]
+        assert operator_user.get("/audit").status == 503  # it wasn't shown before
+        shown = [operator_user.get(path) for path in ("/nodes", "/hosts")]
         assert [answer.status for answer in shown] == [200, 200]
         assert all("This page is as it was at 20" in answer.text for answer in shown)
-        assert one.act("/plan", name="flood", action="pause").status == 503
+        assert operator_user.act("/plan", name="flood", action="pause").status == 503
         assert "audit: operator plan-pause flood: unknown, since Redis is away" in caplog.text
         server.start()
         while following() != "figures":
             pass
-        page = one.get("/").text
+        page = operator_user.get("/").text
         assert "answer since" not in page
-        answers = [one.get(path) for path in ("/audit", "/nodes", "/hosts")]
+        answers = [operator_user.get(path) for path in ("/audit", "/nodes", "/hosts")]
         assert [answer.status for answer in answers] == [200] * 3
         assert not any("as it was" in answer.text for answer in answers)
         connection.close()
@@ -114,10 +114,10 @@ def test_a_redis_that_dies_and_heals(users, tmp_path, monkeypatch, caplog):
 
 def test_an_event_stream_ends_with_its_sign_in(browser, monkeypatch):
     monkeypatch.setattr("crawler.monitor.gatherer.READ_SECONDS", 0.02)
-    one = browser("viewer")
-    connection, following = events_of(one)
+    viewer = browser("viewer")
+    connection, following = events_of(viewer)
     assert following() == "figures"
-    one.act("/logout")
+    viewer.act("/logout")
     while following():
         pass
     connection.close()
@@ -137,8 +137,8 @@ async def test_browsers_at_once_cost_one_reading(redis_url, operator, monkeypatc
     monkeypatch.setattr(gatherer, "read_overview", read)
     monkeypatch.setattr(gatherer, "READ_SECONDS", 60.0)
     connection = Connection(settings_at(redis_url))
-    one = Gatherer(connection)
-    for figures in [*await asyncio.gather(*(one.latest() for _ in range(5))), await one.latest()]:
+    reader = Gatherer(connection)
+    for figures in [*await asyncio.gather(*(reader.latest() for _ in range(5))), await reader.latest()]:
         assert figures.overview is not None
     assert len(readings) == 1
     await connection.close()

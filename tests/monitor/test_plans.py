@@ -35,8 +35,8 @@ async def plan(operator, plan_file):  # noqa: F811 -- the fixture
 
 async def test_plans_with_their_progress(browser, operator, fail, plan):
     await fail("http-404", content_seed(1), content_seed(2))
-    one = browser("viewer")
-    (row,) = orjson.loads(one.get("/plans.json").text)
+    viewer = browser("viewer")
+    (row,) = orjson.loads(viewer.get("/plans.json").text)
     assert row | {"seconds_left": 0} == {
         "plan": plan,
         "state": "active",
@@ -51,38 +51,38 @@ async def test_plans_with_their_progress(browser, operator, fail, plan):
         "seconds_left": 0,
         "slowest_site": row["slowest_site"],
     }
-    assert "flood active 4 0 2 0 0 2 0 50.0 %" in text_of(one.get("/plans").text)
-    page = text_of(one.get("/plan?name=flood").text)
+    assert "flood active 4 0 2 0 0 2 0 50.0 %" in text_of(viewer.get("/plans").text)
+    page = text_of(viewer.get("/plan?name=flood").text)
     assert "board Search pages 2 0 2 0 0 0 0 board Content pages 2 0 0 0 0 2 0" in page
     assert "http-404 2" in page
     assert "洪水" in page
-    assert len(orjson.loads(one.get("/plan.json?name=flood").text)) == 2
+    assert len(orjson.loads(viewer.get("/plan.json?name=flood").text)) == 2
 
 
 async def test_from_a_number_to_the_seeds_behind_it(browser, fail, plan):
     await fail("http-404", content_seed(1))
     await fail("timeout", content_seed(2))
-    one = browser("viewer")
-    page = one.get(f"/plan?name={plan}").text
+    viewer = browser("viewer")
+    page = viewer.get(f"/plan?name={plan}").text
     ledger, timeout = (
         html.unescape(re.search(pattern, page)[1]) for pattern in ('href="([^"]+)">2</a>', 'href="([^"]+)">timeout')
     )
-    both, last = one.get(ledger).text, one.get(timeout).text
+    both, last = viewer.get(ledger).text, viewer.get(timeout).text
     assert [content_seed(number).url in both for number in (1, 2)] == [True, True]
     assert [content_seed(number).url in last for number in (1, 2)] == [False, True]
 
 
 async def test_an_analyst_pauses_resumes_cancels_and_deletes(browser, operator, plan):
-    one = browser("analyst")
+    analyst = browser("analyst")
     for name, state in (("pause", "paused"), ("resume", "active"), ("cancel", "cancelled")):
-        answer = one.act("/plan", name=plan, action=name)
+        answer = analyst.act("/plan", name=plan, action=name)
         assert (answer.status, answer.headers["location"]) == (303, f"/plan?name=flood&done=plan-{name}")
-        assert f"Done: plan-{name}." in one.get(answer.headers["location"]).text
+        assert f"Done: plan-{name}." in analyst.get(answer.headers["location"]).text
         assert (await operator.registry.plan(plan)).state == state
-    answer = one.act("/plan", name=plan, action="resume")
+    answer = analyst.act("/plan", name=plan, action="resume")
     assert answer.status == 409
     assert "was cancelled" in answer.text
-    assert one.act("/plan", name=plan, action="delete").headers["location"] == "/plans?done=plan-delete"
+    assert analyst.act("/plan", name=plan, action="delete").headers["location"] == "/plans?done=plan-delete"
     assert await operator.registry.plans() == {}
     entries = orjson.loads(browser("operator").get("/audit.json").text)
     assert [entry["action"] for entry in entries][:2] == ["plan-delete", "plan-resume"]
@@ -97,13 +97,13 @@ async def test_actions_that_can_not_be(browser, plan):
 
 async def test_pages_that_were_offered_without_a_plan(browser, operator):
     await operator.queues["content"].offer([Seed("http://board.test/1", HOSTILE, "board")])
-    one = browser("analyst")
-    page = one.get("/plans").text
+    analyst = browser("analyst")
+    page = analyst.get("/plans").text
     assert HOSTILE not in page
     link = page.split('<td><a href="')[1].split('"')[0]
-    assert one.get(link).status == 200
-    assert 'value="pause"' not in one.get(link).text
-    assert one.get("/plan?name=other").status == 404
+    assert analyst.get(link).status == 200
+    assert 'value="pause"' not in analyst.get(link).text
+    assert analyst.get("/plan?name=other").status == 404
 
 
 @pytest.fixture
@@ -123,9 +123,9 @@ def slow_cancel(monkeypatch):
 
 
 async def test_an_action_that_takes_long_goes_on_beside_the_pages(browser, operator, plan, slow_cancel):
-    one, other = browser("analyst"), browser("operator")
+    analyst, other = browser("analyst"), browser("operator")
     page = "/plan?name=flood"
-    assert one.act("/plan", page, name=plan, action="cancel").headers["location"] == page
+    assert analyst.act("/plan", page, name=plan, action="cancel").headers["location"] == page
     assert "Cancel for good, by analyst, is under way: 12,300 seeds so far." in text_of(other.get(page).text)
     answer = other.act("/plan", page, name=plan, action="pause")
     assert answer.status == 409
@@ -141,13 +141,13 @@ async def test_an_action_that_takes_long_goes_on_beside_the_pages(browser, opera
 
 
 async def test_an_action_that_fails_late_says_so_on_the_plan_s_page(browser, operator, plan, slow_cancel):
-    one = browser("analyst")
+    analyst = browser("analyst")
     page = "/plan?name=flood"
-    one.act("/plan", page, name=plan, action="cancel")
+    analyst.act("/plan", page, name=plan, action="cancel")
     await operator.redis.hdel(operator.keys.plans, plan)
     slow_cancel.set()
-    until(lambda: "has failed" in one.get(page).text or None, "the action's failure")
-    assert "Cancel for good has failed: no plan 'flood'" in text_of(one.get(page).text)
+    until(lambda: "has failed" in analyst.get(page).text or None, "the action's failure")
+    assert "Cancel for good has failed: no plan 'flood'" in text_of(analyst.get(page).text)
 
 
 async def test_what_each_combination_and_page_brought(browser, operator, plan):
@@ -155,13 +155,13 @@ async def test_what_each_combination_and_page_brought(browser, operator, plan):
         search = Seed("http://board.test/s", plan, "board", frontier="nav", keywords=("<b>洪水", "救援"), page=2)
         plan_yield.add(pipeline, operator.keys, plan, plan_yield.counts_of_search(search, 20, 12))
         await pipeline.execute()
-    one = browser("analyst")
-    page = one.get("/plan?name=flood").text
+    analyst = browser("analyst")
+    page = analyst.get("/plan?name=flood").text
     assert "<b>洪水" not in page
     assert "洪水 + 救援 1 20 12 0" in text_of(page)
     assert "Page of results Pages read Results New 2 1 20 12" in text_of(page)
-    rows = orjson.loads(one.get("/plan-yield.json?name=flood").text)
+    rows = orjson.loads(analyst.get("/plan-yield.json?name=flood").text)
     assert [row["page"] for row in rows] == [None, 2]
-    one.act("/plan", name=plan, action="cancel")
-    one.act("/plan", name=plan, action="delete")
+    analyst.act("/plan", name=plan, action="cancel")
+    analyst.act("/plan", name=plan, action="delete")
     assert await operator.redis.exists(operator.keys.plan_yield(plan)) == 0

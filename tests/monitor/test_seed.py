@@ -25,21 +25,21 @@ HOSTILE = "http://board.test/?q=<script>alert(1)</script>"
 
 async def test_why_a_page_is_not_done(browser, operator, fail):
     await fail("http-404", content_seed(1))
-    one = browser("viewer")
-    text = text_of(one.get("/seed?url=http://board.test/thread/1").text)
+    viewer = browser("viewer")
+    text = text_of(viewer.get("/seed?url=http://board.test/thread/1").text)
     assert "Content pages · board failed : failed for good with http-404" in text
     assert "Plans flood" in text
-    (row,) = orjson.loads(one.get("/seed.json?url=http://board.test/thread/1").text)
+    (row,) = orjson.loads(viewer.get("/seed.json?url=http://board.test/thread/1").text)
     assert (row["state"], row["plans"], row["reason"]) == ("failed", ["flood"], "http-404")
-    assert "it was never offered" in one.get("/seed?url=http://other.test/").text
+    assert "it was never offered" in viewer.get("/seed?url=http://other.test/").text
 
 
 def test_addresses_that_are_none_and_hostile_ones(browser):
-    one = browser("viewer")
-    assert "Look it up" in one.get("/seed").text
-    assert one.get("/seed?url=nothing").status == 400
-    assert one.get("/seed?url=http://a.test/&plan=none").status == 400
-    page = one.get(f"/seed?url={quote(HOSTILE)}")
+    viewer = browser("viewer")
+    assert "Look it up" in viewer.get("/seed").text
+    assert viewer.get("/seed?url=nothing").status == 400
+    assert viewer.get("/seed?url=http://a.test/&plan=none").status == 400
+    page = viewer.get(f"/seed?url={quote(HOSTILE)}")
     assert page.status == 200
     assert "<script>alert" not in page.text
 
@@ -57,11 +57,11 @@ async def test_a_plan_with_many_search_pages_keeps_nobody_else_waiting(browser, 
         pass
     monkeypatch.setattr(Plan, "search_pages", lambda _plan, _edition: until_answered(iter(())))
     monkeypatch.setattr(sites.yaml, "safe_dump", lambda *_, **__: until_answered("written"))
-    one = browser("viewer")
+    viewer = browser("viewer")
     paths = ["/seed?url=http://board.test/&plan=flood", "/plan?name=flood"]
-    slow = [asyncio.create_task(asyncio.to_thread(one.get, path)) for path in paths]
+    slow = [asyncio.create_task(asyncio.to_thread(viewer.get, path)) for path in paths]
     try:
-        assert (await asyncio.to_thread(one.get, "/plans.json")).status == 200
+        assert (await asyncio.to_thread(viewer.get, "/plans.json")).status == 200
     finally:
         answered.set()
     assert [answer.status for answer in await asyncio.gather(*slow)] == [200, 200]
@@ -73,9 +73,9 @@ async def test_the_busiest_hosts(browser, operator):
         hosts = {"<b>.test": HostCounts(4, 9_000, 3), "a.test": HostCounts(9, 50, 1), "b.test": HostCounts(100, 50, 35)}
         host_history.add(pipeline, operator.keys, now_s, hosts)
         await pipeline.execute()
-    one = browser("viewer")
-    assert [row["host"] for row in orjson.loads(one.get("/hosts.json").text)] == ["b.test", "a.test", "<b>.test"]
-    page = one.get("/hosts").text
+    viewer = browser("viewer")
+    assert [row["host"] for row in orjson.loads(viewer.get("/hosts.json").text)] == ["b.test", "a.test", "<b>.test"]
+    page = viewer.get("/hosts").text
     assert "<b>.test" not in page
     assert ["is-warning" in row for row in page.split("<tr")[2:]] == [True, False, True]
     assert "&lt;b&gt;.test 4 9 kB 3 75.0" in text_of(page).replace("<b>", "&lt;b&gt;")
@@ -84,13 +84,13 @@ async def test_the_busiest_hosts(browser, operator):
 async def test_what_was_answered_for_a_failed_page_is_text(browser, operator, fail):
     await fail("http-404", content_seed(1))
     url = content_seed(1).url
-    one = browser("viewer")
-    assert "What its host answered" not in one.get(f"/seed?url={quote(url)}").text
-    (row,) = orjson.loads(one.get(f"/seed.json?url={quote(url)}").text)
+    viewer = browser("viewer")
+    assert "What its host answered" not in viewer.get(f"/seed?url={quote(url)}").text
+    (row,) = orjson.loads(viewer.get(f"/seed.json?url={quote(url)}").text)
     answers = [(row["fingerprint"], FailedAnswer(url, 404, "Server: nginx", "<script>alert(1)</script>"))]
     async with operator.redis.pipeline(transaction=False) as pipeline:
         failed_answers.add(pipeline, operator.keys, "board", "http-404", answers, now_s=1_800_000_000, bytes_max=10**6)
         await pipeline.execute()
-    page = one.get(f"/seed?url={quote(url)}").text
+    page = viewer.get(f"/seed?url={quote(url)}").text
     assert f"HTTP 404 {url}\nServer: nginx\n\n&lt;script&gt;alert(1)&lt;/script&gt;</pre>" in page
     assert "<script>alert" not in page

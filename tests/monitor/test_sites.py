@@ -32,8 +32,8 @@ async def test_a_site_in_full(browser, operator, fail):
     await add(
         operator, **{"site:board:finished": 5, "site:board:failed": 1, "site:board:content": 2, "site:board:items": 1}
     )
-    one = browser("viewer")
-    page = one.get("/site?name=board").text
+    viewer = browser("viewer")
+    page = viewer.get("/site?name=board").text
     assert "<b>" not in page  # of its headers
     text = text_of(page)
     assert "Version 2, since 20" in text
@@ -42,11 +42,11 @@ async def test_a_site_in_full(browser, operator, fail):
     assert "http-404 1" in text
     assert "Accept-Language: zh &lt;b&gt;" in page
     assert "trouble" not in page
-    assert orjson.loads(one.get("/site.json?name=board").text)[1]["failed"] == 1
-    assert one.get("/site?name=other").status == 404
-    (row,) = orjson.loads(one.get("/sites.json").text)
+    assert orjson.loads(viewer.get("/site.json?name=board").text)[1]["failed"] == 1
+    assert viewer.get("/site?name=other").status == 404
+    (row,) = orjson.loads(viewer.get("/sites.json").text)
     assert (row["version"], row["trouble"], row["items"], row["content_last_hour"]) == (2, "", 1, 2)
-    assert "1 / 2" in text_of(one.get("/sites").text)
+    assert "1 / 2" in text_of(viewer.get("/sites").text)
 
 
 async def test_what_is_wrong_with_a_site(browser, operator):
@@ -56,18 +56,18 @@ async def test_what_is_wrong_with_a_site(browser, operator):
     await operator.queues["content"].offer([Seed("http://gone.test/1", "p", "gone")])
     await save(operator, SITE.replace("name: board", "name: gone"))
     await add(operator, **{"site:gone:failed": 1, "site:gone:retried": 4})
-    one = browser("viewer")
-    rows = {row["site"]: row["trouble"] for row in orjson.loads(one.get("/sites.json").text)}
+    viewer = browser("viewer")
+    rows = {row["site"]: row["trouble"] for row in orjson.loads(viewer.get("/sites.json").text)}
     assert rows == {"board": "vain", "gone": "away", "lost": "undefined", "old": "failing"}
-    assert "Nothing but failures in the last hour." in one.get("/site?name=board").text
-    assert "Redis has no definition of it." in one.get("/sites").text
+    assert "Nothing but failures in the last hour." in viewer.get("/site?name=board").text
+    assert "Redis has no definition of it." in viewer.get("/sites").text
 
 
 async def test_a_site_that_an_earlier_version_stored_or_somebody_damaged(browser, operator):
     stored = {"version": 4, "definition": {"name": "board", "headers": {"Authorization": "Bearer 12345"}}}
     await operator.redis.hset(operator.keys.sites, mapping={"board": orjson.dumps(stored), "junk": b"[1"})
-    one = browser("viewer")
-    page = one.get("/site?name=board").text
+    viewer = browser("viewer")
+    page = viewer.get("/site?name=board").text
     assert "12345" not in page
     assert "Version 4 Pages finished" in text_of(page)
-    assert one.get("/site?name=junk").status == 404
+    assert viewer.get("/site?name=junk").status == 404

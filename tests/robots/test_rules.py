@@ -293,7 +293,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("body", "agent", "path", "allowed"), CASES)
-def test_rule(body, agent, path, allowed):
+def test_a_path_is_blocked_or_allowed_as_its_rule_says(body, agent, path, allowed):
     assert parse(body, agent).allows("https://e.example" + path) is allowed
 
 

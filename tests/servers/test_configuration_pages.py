@@ -36,7 +36,7 @@ class Configured(Redis):
 
 
 @pytest.mark.parametrize("lines", SERVERS, ids=["sentinels", "cluster"])
-def test_a_server(tmp_path, lines):
+def test_a_server_takes_the_lines_that_the_page_shows(tmp_path, lines):
     bus = f"cluster-port {free_port()}\n" if "cluster-enabled" in lines else ""  # its own would be port + 10,000
     with started(Configured, tmp_path, lines + bus) as server, contextlib.closing(client_of(server)) as client:
         for name, value in (line.split() for line in lines.splitlines()):
@@ -44,7 +44,7 @@ def test_a_server(tmp_path, lines):
 
 
 @pytest.mark.parametrize("lines", SENTINELS, ids=["main"])
-def test_a_sentinel(tmp_path, redis_server, lines):
+def test_a_sentinel_takes_the_lines_that_the_page_shows(tmp_path, redis_server, lines):
     own = lines.replace("REDIS-HOST 6379", f"127.0.0.1 {redis_server.port}")
     assert own != lines
     with started(Configured, tmp_path, own, "--sentinel") as server, contextlib.closing(client_of(server)) as client:

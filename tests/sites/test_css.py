@@ -79,7 +79,7 @@ def test_it_finds_what_parsel_does(seed):
 
 
 @pytest.mark.parametrize(
-    ("css", "found"),
+    ("css", "expected"),
     [
         ("p::text", ["12 views", " of ", "all", "0"]),
         ("::text", ["12 views", "b", " of ", "all", "0"]),
@@ -95,11 +95,11 @@ def test_it_finds_what_parsel_does(seed):
         ("b:has(a)::text", []),
     ],
 )
-def test_endings(css, found):
+def test_text_and_attributes_that_a_selector_ends_with_are_those_of_its_elements(css, expected):
     """A comment ends no text: scripts put them between the parts of one."""
     page = "<p id=one>12<!-- --> views<b>b</b> of <p id=two><p>all</p><p class='a,b'>0"
     document = turbohtml.parse(page.replace("<p>all</p>", "<object><p>all</p></object>"))
-    assert Css.parse(css).search(document) == found
+    assert Css.parse(css).search(document) == expected
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def targets(search, **options):
         ("{kind: offset, step: 15}", "offset", [0, 15, 30]),
     ],
 )
-def test_paging(paging, placeholder, expected):
+def test_each_page_has_the_number_or_offset_that_its_kind_of_paging_counts_to(paging, placeholder, expected):
     search = f'{{url: "{{base}}/?q={{query}}&p={{{placeholder}}}", paging: {paging}}}'
     found = targets(search, pages=3, per_page=20)
     assert [parse_qs(urlsplit(target.url).query)["p"] for target in found] == [[str(number)] for number in expected]

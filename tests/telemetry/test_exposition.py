@@ -9,7 +9,7 @@ MEMORY = Metric("a_used_bytes", "gauge", "Memory,\nin use.", (({}, 0.25),))
 NONE = Metric("a_none", "gauge", "None.", ())
 
 
-def test_prometheus_text():
+def test_names_and_labels_are_escaped_in_prometheus_text():
     content_type, text = exposition([PAGES, MEMORY, NONE])
     assert content_type == TEXT
     assert text.decode().splitlines() == [

@@ -34,7 +34,7 @@ async def test_who_shows_the_token_reads_them(authorization):
     "authorization", ["", "Bearer", "Bearer ", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer \xfc"]
 )
 @pytest.mark.parametrize("token", [TOKEN, ""])
-async def test_nobody_else_does(authorization, token):
+async def test_nobody_without_the_token_reads_them(authorization, token):
     found = await asked(authorization=authorization, token=token, read=nothing)
     assert (found.status, found.headers["www-authenticate"]) == (401, "Bearer")
     assert TOKEN.encode() not in found.body

@@ -32,9 +32,18 @@ class Parts(SimpleNamespace):
         settler = Settler(queue, batch=10, wait_s=0.0, events=Events(), stats=stats)
         settler.start()
         redis_full = RedisFull()
-        wake, told = asyncio.Event(), {"drain_s": DRAIN_SECONDS, "redis_full": redis_full}
-        told["browser"] = browser = SimpleNamespace(why_no_browser="")
-        claims = Claims(queue, session, settler, wake=wake, stats=stats, **told)
+        browser = SimpleNamespace(why_no_browser="")
+        wake = asyncio.Event()
+        claims = Claims(
+            queue,
+            session,
+            settler,
+            wake=wake,
+            stats=stats,
+            drain_s=DRAIN_SECONDS,
+            redis_full=redis_full,
+            browser=browser,
+        )
         super().__init__(
             browser=browser,
             driver=driver,
@@ -53,10 +62,10 @@ async def parts(redis):
     driver = FrontierDriver(redis, PARTITIONS)
     await driver.polite()
     await driver.session("A")
-    made = Parts(driver)
-    yield made
-    await made.claims.close()
-    await made.settler.close()
+    claiming = Parts(driver)
+    yield claiming
+    await claiming.claims.close()
+    await claiming.settler.close()
 
 
 async def test_partitions_are_asked_in_turn_until_one_has_seeds(parts):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from samples import a_visit
+from samples import TURN, a_visit
 
 from crawler.base.events import Events
 from crawler.worker.claiming.visits import Lane, VisitEnded
@@ -24,7 +24,7 @@ class RecordedLanes:
         self.lanes = Lanes(self.events)
 
     def lane(self, visits, host="a.test", delay_s=0.0):
-        lane = Lane(host, 1001, 0, delay_s)
+        lane = Lane(host, TURN, 0, delay_s)
         for number in range(visits):
             lane.waiting.append(a_visit(f"http://{host}/{number}", number=number, lane=lane, events=self.events))
         self.lanes.hold([lane])

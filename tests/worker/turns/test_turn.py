@@ -6,6 +6,7 @@ import asyncio
 import itertools
 
 import pytest
+from samples import TURN
 from waiting import PATIENCE_SECONDS
 
 from crawler.base.errors import HostBackoffError
@@ -16,7 +17,7 @@ DELAY_S = 0.05
 
 
 async def test_a_turn_sends_one_request_at_a_time_a_delay_apart():
-    turn, loop, starts, at_once = Turn("a.test", 1001, 0, DELAY_S), asyncio.get_running_loop(), [], []
+    turn, loop, starts, at_once = Turn("a.test", TURN, 0, DELAY_S), asyncio.get_running_loop(), [], []
 
     async def request():
         await turn.start()
@@ -32,7 +33,7 @@ async def test_a_turn_sends_one_request_at_a_time_a_delay_apart():
 
 
 async def test_a_cancelled_start_leaves_the_turn_free():
-    turn = Turn("a.test", 1001, 0, 60.0)
+    turn = Turn("a.test", TURN, 0, 60.0)
     await turn.start()
     queued = asyncio.create_task(turn.start())
     await asyncio.sleep(0)
@@ -49,7 +50,7 @@ async def test_a_cancelled_start_leaves_the_turn_free():
 
 
 async def test_the_longest_backoff_counts():
-    turn = Turn("a.test", 1001, 0, 0.0)
+    turn = Turn("a.test", TURN, 0, 0.0)
     assert (turn.backoff_s, turn.pause_s()) == (0.0, 0.0)
     turn.back_off(30.0)
     turn.back_off(0.0)  # the next answer doesn't say
@@ -59,9 +60,9 @@ async def test_the_longest_backoff_counts():
 
 
 async def test_a_released_turn_tells_when_its_last_request_started():
-    turn = Turn("a.test", 1001, 0, 0.0)
+    turn = Turn("a.test", TURN, 0, 0.0)
     assert not turn.released
-    assert turn.release() == TurnRelease("a.test", 1001, -1, 0)
+    assert turn.release() == TurnRelease("a.test", TURN, -1, 0)
     assert turn.released
     await turn.start()
     assert 0 <= turn.release().since_start_ms < 1_000
@@ -71,13 +72,13 @@ async def test_a_released_turn_tells_when_its_last_request_started():
     ("sign", "delay_s", "pause_s"), [("failures", 20, 0), ("overloads", 0, 1), ("overloads", 20, 20)]
 )
 async def test_an_overload_begins_a_backoff_at_once(sign, delay_s, pause_s):
-    turn = Turn("a.test", 1001, 0, delay_s)
+    turn = Turn("a.test", TURN, 0, delay_s)
     turn.record(sign)
     assert pause_s - 1 < turn.backoff_s <= pause_s
 
 
 async def test_a_long_backoff_refuses_a_request_that_waits_already():
-    turn = Turn("a.test", 1001, 0, 0.0)
+    turn = Turn("a.test", TURN, 0, 0.0)
     await turn.start()
     queued = asyncio.create_task(turn.start())
     await asyncio.sleep(0)
