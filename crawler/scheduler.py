@@ -58,8 +58,9 @@ logger: EventLogger = logging.getLogger(__name__)
 NO_ROOM_SECONDS = 1.0  # retry delay when the worker has no room for more seeds: the load is sampled once a second
 STARVED_POLL_SECONDS = 0.25  # retry delay while other workers are starved: soon after they aren't any more
 STOP_POLL_SECONDS = 0.25  # interval at which the engine's state is checked for a stop
-STOP_GRACE_SECONDS = 15.0  # for pages under way when the worker is told to stop; the whole stop may take 30 s
-FORCED_STOP_SECONDS = 5.0  # for telling Redis what is released when the worker is told to stop once more
+# How long pages under way may go on when the worker is told to stop; the whole stop may take 30 s.
+STOP_GRACE_SECONDS = 15.0
+FORCED_STOP_SECONDS = 5.0  # how long telling Redis what is released may take when the worker is told to stop once more
 DONE_POLL_SECONDS = 1.0  # interval at which an idle worker checks whether all plans are done, with STOP_WHEN_DONE
 # How long a worker waits that found the claim lock taken: about as long as a claim takes (lua/lib/budget.lua). The wait
 # is jittered, so that workers that were refused together don't come back together.

@@ -14,7 +14,8 @@ class Duties:
     """Periodic duties, which are done one after the other, in the order in which they were added."""
 
     def __init__(self) -> None:
-        self._duties: list[tuple[float, Callable[[], Awaitable[None] | None]]] = []  # with their intervals in seconds
+        # The duties, each with its interval in seconds.
+        self._duties: list[tuple[float, Callable[[], Awaitable[None] | None]]] = []
 
     def add(self, interval_s: float, duty: Callable[[], Awaitable[None] | None]) -> None:
         """Has a duty done at once when the worker opens, and then at intervals.

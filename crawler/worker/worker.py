@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from crawler.worker.turns.turns import TurnKeeper
 
 logger: EventLogger = logging.getLogger(__name__)
-MIN_RENEWAL_SECONDS = 0.5  # a busy machine may hold an answer up so long
+MIN_RENEWAL_SECONDS = 0.5  # shortest time between two renewals, since a busy machine may hold an answer up that long
 
 
 class Worker:

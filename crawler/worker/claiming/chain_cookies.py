@@ -20,7 +20,7 @@ class ChainCookies:
 
     def __init__(self, request: Request) -> None:
         self._jar = CookieJar()
-        self._own = request.headers.getlist("Cookie")  # of the last request, without those of the chain
+        self._own = request.headers.getlist("Cookie")  # the cookies of the last request, without those of the chain
 
     def keep(self, response: Response, request: Request) -> None:
         """Keeps the cookies that an answer sets."""

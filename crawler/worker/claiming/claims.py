@@ -73,9 +73,10 @@ class Claims:
         self._wake = wake
         self._stats = stats
         self._number = 0  # claims so far; with the owner it makes a claim id that is never used twice
-        self._partition = 0  # the one to be asked next
-        self._state: ClaimState | None = None  # of the last answer; None: there is none yet
-        self._recall_at_s: dict[int, float] = defaultdict(float)  # by partition; by the monotonic clock
+        self._partition = 0  # the partition that is asked next
+        self._state: ClaimState | None = None  # the state in the last answer; None: no answer has come yet
+        # By partition: when to compare next, by the monotonic clock.
+        self._recall_at_s: dict[int, float] = defaultdict(float)
         self._under_way: dict[int, asyncio.Task[tuple[str, ClaimAnswer]]] = {}  # claims, by partition
         self.carrying = 0
         self.left_seeds_in: set[int] = set()

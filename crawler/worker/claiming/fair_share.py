@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
     from crawler.base.events import Events
 
-STARVED_SECONDS = 2.0  # for which a worker that says so is taken for starved; it says so again with each vain claim
-SAYING_SECONDS = 1.0  # between two such messages: whoever hears one says it no sooner itself
+# How long a worker that calls itself starved counts as such; it repeats that with each vain claim.
+STARVED_SECONDS = 2.0
+SAYING_SECONDS = 1.0  # how long no worker repeats that one is starved, once any has said so
 # For so long after a worker's own turn is free again, it leaves that one, too, to whoever is starved.
 PATIENCE_SECONDS = 0.25
-STARVED_AFTER_SECONDS = 1.0  # of vain claims: where hosts have many turns, one falls free for the worker sooner
-PAUSE_SECONDS = 2.0  # between two claims of a worker that was starved just now; less the longer it is
-HALVING_SECONDS = 2.0  # for which it has been when the pause is half as long
+# How long claims are vain before a worker is starved; hosts with many turns free one sooner.
+STARVED_AFTER_SECONDS = 1.0
+PAUSE_SECONDS = 2.0  # the pause between two claims of a worker that was starved just now; it shrinks with time
+HALVING_SECONDS = 2.0  # how long after a worker was starved that pause is half as long
 
 
 class WorkerStarved(NamedTuple):

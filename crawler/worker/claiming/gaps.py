@@ -13,7 +13,8 @@ from scrapy.utils.datatypes import LocalCache
 if TYPE_CHECKING:
     from crawler.base.item import Item
 
-MAX_ITEMS = 10_000  # far more than are on their way at once; those that a pipeline dropped are never asked for
+# Most items whose gaps are kept, far more than are on their way; those of dropped items are never asked for.
+MAX_ITEMS = 10_000
 
 
 class _Lack(NamedTuple):

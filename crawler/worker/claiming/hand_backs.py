@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from crawler.frontier.settlement import Settlement
 
 
-PAUSE_MS = 10_000  # until such a page is due again: longer than its worker claims nothing, so that others come first
-MAX_HAND_BACKS = 3  # of one page by one worker; from then on it may be the page that is too large for any node
-MAX_PAGES = 10_000  # that were handed back are remembered, in some 200 bytes each
+# When a page that was handed back is due again: its worker claims nothing for a shorter time, so others go first.
+PAUSE_MS = 10_000
+MAX_HAND_BACKS = 3  # most times that a worker hands one page back; after them the page may be too large for any node
+MAX_PAGES = 10_000  # most pages whose hand-backs are counted, in some 200 bytes each
 
 
 class HandBacks:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Half of what is remembered at most; a page takes some 200 bytes. A site's menu is on each of its pages, and what one
 # search of a plan has found, the next ones find, too: both soon or not at all.
 HALF_PAGES = 10_000
-HALF_SECONDS = 200.0  # so a page is remembered for less than 10 minutes; lua/lib/receipts.lua says why not for a day
+HALF_SECONDS = 200.0  # half of the longest time that a page is remembered; lua/lib/receipts.lua says why it isn't a day
 
 
 class KnownPages:
@@ -37,9 +37,10 @@ class KnownPages:
 
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
-        self._numbers = count(1)  # of receipts
-        self._receipts: dict[int, str] = {}  # by partition; missing: nothing of it is remembered
-        self._emptied: Counter[int] = Counter()  # by partition: how often what was remembered of it was forgotten
+        self._numbers = count(1)  # numbers receipts
+        # By partition: the last receipt; missing: nothing of the partition is remembered.
+        self._receipts: dict[int, str] = {}
+        self._emptied: Counter[int] = Counter()  # by partition: how often all that was remembered of it was forgotten
         # What `_names` gives -> `_emptied` of its partition at that time.
         self._younger: dict[bytes, int] = {}
         self._older: dict[bytes, int] = {}
@@ -76,7 +77,7 @@ class KnownPages:
         for place, proposal in enumerate(offered):
             (remembered if emptied in map(self._remembered, _names(proposal)) else to_offer).append(place)
         counts = Counter(SeedKind.of(offered[place].seed) for place in remembered)
-        answers = b""  # of those in `to_offer`, in their order
+        answers = b""  # the answers for those in `to_offer`, in their order
         while counts or len(answers) < len(to_offer):
             batch = [offered[place] for place in to_offer[len(answers) : len(answers) + OFFER_BATCH]]
             of_batch = await call(batch, counts=counts)

@@ -96,7 +96,7 @@ class Offers:
         self._warn = Seldom(logger.warning)
         self._known_pages = KnownPages(queues["content"])
         self._waiting: dict[tuple[Frontier, int], list[_Part]] = defaultdict(list)
-        self._sending: dict[tuple[Frontier, int], asyncio.Task[None]] = {}  # by the same
+        self._sending: dict[tuple[Frontier, int], asyncio.Task[None]] = {}  # by the same key: the task that sends
         self._alone: set[asyncio.Task[None]] = set()  # send parts that Redis doesn't take with others
 
     async def offer(
@@ -122,7 +122,7 @@ class Offers:
         for partition, part in zip(by_partition, parts, strict=True):
             key = (frontier, partition)
             self._waiting[key].append(part)
-            if key not in self._sending:  # with a task of its own: one that is away holds up no other
+            if key not in self._sending:  # each partition has a task of its own: one that is away holds up no other
                 name = f"offers to partition {partition}"
                 self._sending[key] = tasks.start(self._send(*key), name=name, died=self._events.publish)
         fresh = 0
@@ -173,7 +173,7 @@ class Offers:
 
         async def offer() -> bytes | None:
             try:
-                if frontier == "nav":  # whose pages are hardly ever offered twice
+                if frontier == "nav":  # search pages are hardly ever offered twice
                     return await self._queues[frontier].offer_to(partition, proposals, terms)
                 owner = self._leases[partition].owner
                 answers, counted = await self._known_pages.offer(partition, owner, proposals, terms)

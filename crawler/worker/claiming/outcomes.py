@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 MAX_RETRY_AFTER_SECONDS = 3_600.0  # longer pauses, such as a year, are most likely mistakes
 # Plain numbers: with members of `http.HTTPStatus`, what each page asks here takes 2.7 us on Python 3.11 instead of 0.5.
 PAGE_STATUSES = range(200, 300)
-PARTIAL_CONTENT = 206  # a part of the page, which nobody asked for; next time the whole may come
-EMPTY_STATUSES = frozenset({204, 205})  # whose answers have no body
+PARTIAL_CONTENT = 206  # the answer is a part of the page, which nobody asked for; next time the whole may come
+EMPTY_STATUSES = frozenset({204, 205})  # answers with these statuses have no body
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 TOO_MANY_REQUESTS = 429
-TEMPORARY_STATUSES = frozenset({408, 425, TOO_MANY_REQUESTS})  # besides server errors; 408: timeout, 425: too early
+# Next to server errors, what may pass by itself; 408: timeout, 425: too early.
+TEMPORARY_STATUSES = frozenset({408, 425, TOO_MANY_REQUESTS})
 FIRST_SERVER_ERROR = 500
 # Reasons that are the host's fault. Not `dns`: a node with a broken resolver would slow down every host for all nodes.
 HOST_FAULTS = frozenset({reasons.CONNECTION_REFUSED, reasons.TIMEOUT, reasons.CONNECTION})
@@ -42,7 +43,8 @@ HOST_FAULTS = frozenset({reasons.CONNECTION_REFUSED, reasons.TIMEOUT, reasons.CO
 NO_ANSWER = HOST_FAULTS | {reasons.DNS, reasons.TLS}
 # Reasons for which what came is no answer: a proxy or a network that answers in the hosts' place may have sent it.
 BAD_ANSWERS = frozenset({reasons.BAD_RESPONSE, reasons.BAD_HEADERS, reasons.TRUNCATED})
-PROXY_LOGIN, NETWORK_LOGIN = 407, 511  # a proxy's, and a captive portal's: no host sends the latter (RFC 6585, 6)
+# A proxy sends the first, a captive portal the second; no host sends it (RFC 6585, 6)
+PROXY_LOGIN, NETWORK_LOGIN = 407, 511
 # Reasons of answers that would be the same next time.
 PERMANENT_ERRORS = frozenset({reasons.TOO_LARGE, reasons.BAD_HEADERS, reasons.BAD_ENCODING})
 # What a node has none left of when the system says so; whoever was to be asked has no part in it.
@@ -84,15 +86,15 @@ PAGE_TIMEOUT = Outcome("retry", reasons.PAGE_TIMEOUT)
 # A browser's end isn't its pages' try: see crawler/middlewares/rendering.py.
 BROWSER_DIED = Outcome("postpone", reasons.BROWSER_DIED)
 NO_BROWSER = Outcome("postpone", reasons.NO_BROWSER)
-NO_BROWSER_SECONDS = 60.0  # until such a page is claimed again, perhaps by a worker with a browser
+NO_BROWSER_SECONDS = 60.0  # how long such a page waits to be claimed again, perhaps by a worker with a browser
 _BY_EXCEPTION = {
     "CannotResolveHostError": Outcome("retry", reasons.DNS),
     "DownloadConnectionRefusedError": Outcome("retry", reasons.CONNECTION_REFUSED),
     "DownloadTimeoutError": Outcome("retry", reasons.TIMEOUT),
-    "DownloadCancelledError": Outcome("fail", reasons.TOO_LARGE),  # DOWNLOAD_MAXSIZE
+    "DownloadCancelledError": Outcome("fail", reasons.TOO_LARGE),  # DOWNLOAD_MAXSIZE was exceeded
     "ResponseDataLossError": Outcome("retry", reasons.TRUNCATED),
     "DownloadFailedError": Outcome("retry", reasons.CONNECTION),
-    "ConnectError": Outcome("retry", reasons.CONNECTION),  # Twisted's, such as for a missing route
+    "ConnectError": Outcome("retry", reasons.CONNECTION),  # Twisted raises it, such as for a missing route
     "UnsupportedURLSchemeError": Outcome("fail", reasons.UNSUPPORTED_SCHEME),
     "PrivateAddressError": Outcome("fail", reasons.PRIVATE_ADDRESS),
     "HostBackoffError": Outcome("retry", reasons.LEFT_ALONE),  # see crawler/middlewares/turns.py

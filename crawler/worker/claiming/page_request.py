@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.visits import Visit
 
 
-VERBATIM_URL = "verbatim_url"  # Scrapy's key
+VERBATIM_URL = "verbatim_url"  # the key in `meta` that Scrapy reads
 
 
 def page_request(visit: Visit, site: Site | None, part: RequestPart | None = None) -> Request:

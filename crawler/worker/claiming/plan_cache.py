@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.plans.registry import Registry
 
-MAX_PLANS = 100  # of 100 kB at most, as a rule of 2 kB
+MAX_PLANS = 100  # most plans that are kept; a plan has 100 kB at most, and 2 kB as a rule
 
 
 class PlanCache(DefinitionCache[PlanRecord]):

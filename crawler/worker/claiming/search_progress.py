@@ -166,7 +166,7 @@ class SearchProgress:
         return self._keys.partition(claimed.partition).search(_digest(search))
 
     def _sizes_key(self, claimed: Claimed) -> str:
-        seed = claimed.seed  # of a plan, since each asks for another number of results
+        seed = claimed.seed  # progress belongs to a plan, since each asks for another number of results
         return self._keys.partition(claimed.partition).search(_digest((seed.plan, seed.edition, seed.site)))
 
     def _shorts_key(self, claimed: Claimed) -> str:

@@ -47,7 +47,7 @@ class Settler:
         # By partition and owner: after a lost session those of the old owner may still be here, beside the new one's.
         self._settlements: dict[tuple[int, str], deque[Settlement]] = defaultdict(deque)
         self._turns: dict[tuple[int, str], deque[TurnRelease]] = defaultdict(deque)
-        self._count = 0  # settlements and turns together
+        self._count = 0  # how many settlements and turns wait, together
         self._work = asyncio.Event()  # set: there is something to send
         self._full = asyncio.Event()  # set: there is a whole batch, or `drain` wants no wait for one
         self._drained = asyncio.Event()  # set: there is nothing left
@@ -106,7 +106,8 @@ class Settler:
             self._work.clear()
             self._full.clear()
             for key in {*self._settlements, *self._turns} - self._sending.keys():
-                name = f"settler of partition {key[0]}"  # with a task of its own: one that is away holds up no other
+                # Each partition has a task of its own: one that is away holds up no other.
+                name = f"settler of partition {key[0]}"
                 self._sending[key] = tasks.start(self._flush(*key), name=name, died=self._events.publish)
                 self._sending[key].add_done_callback(partial(self._sent, key))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.plans.registry import Registry
 
-UNREAD_SITE_SECONDS = 5.0  # until such a seed is due again: a fail-over ends within seconds
+UNREAD_SITE_SECONDS = 5.0  # how long a seed waits whose site couldn't be read: a fail-over ends within seconds
 
 
 class SiteCache(DefinitionCache[Site]):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawler.base.reasons import HandBack, Note, Reason
 
 T = TypeVar("T")
-_NO_PLANS: frozenset[str] = frozenset()  # one for all visits
+_NO_PLANS: frozenset[str] = frozenset()  # all visits share this one
 # Of an answer. What is shown of it is cut only once secrets are hidden: half of one is none that is known.
 BODY_BYTES = 4_096
 
@@ -147,7 +147,7 @@ class Visit:
         self._left_out = _NO_PLANS
         self._running: list[asyncio.Future[Any]] = []  # no set: thousands of visits wait, and each would take 216 bytes
         self._open = 1  # parts that haven't ended; the first is the page's callback
-        self._fetching = 1  # those of them that may still fetch from the visit's host
+        self._fetching = 1  # how many of these parts may still fetch from the visit's host
         self._settlement: Settlement | None = None
         self._fetched = False
         self._ended = False

@@ -22,8 +22,9 @@ class _Version(NamedTuple):
 
     memory_limits: tuple[str, ...]
     memory_used: str
-    inactive: str  # in memory.stat: pages of files that can go at any time
-    limit_above: str  # in memory.stat: the tightest limit on the way to the root, also above what a container sees
+    inactive: str  # the field in memory.stat that counts pages of files which can go at any time
+    # The field in memory.stat with the tightest limit up to the root, even above what a container sees.
+    limit_above: str
     cpu_used: str
 
 
@@ -35,7 +36,7 @@ class _CpuGroup(NamedTuple):
     version: _Version
 
 
-UNLIMITED_BYTES = 2**62  # version 1 says a number near 2**63 where there is no limit
+UNLIMITED_BYTES = 2**62  # a limit from here on is none: version 1 has a number near 2**63 in its place
 V1 = _Version(
     ("memory.limit_in_bytes",),
     "memory.usage_in_bytes",
@@ -58,8 +59,9 @@ class Cgroups:
         unified = [folder for folder in (mounts, mounts / "unified") if folder.is_dir()]
         self._memory: list[tuple[Path, _Version]] = []
         self._cpu: list[_CpuGroup] = []
-        self._used_s: dict[Path, float] = {}  # by each group with a quota, as of the last call
-        self._used_at = 0.0  # when that was, by the monotonic clock
+        # By each group with a quota: the CPU time that it had used at the last call.
+        self._used_s: dict[Path, float] = {}
+        self._used_at = 0.0  # when the last call was, by the monotonic clock
         for line in _text(root / "proc/self/cgroup").splitlines():
             _number, names, path = line.split(":", 2)
             kinds = names.split(",")

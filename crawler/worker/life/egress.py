@@ -35,14 +35,15 @@ if TYPE_CHECKING:
 
 logger: EventLogger = logging.getLogger(__name__)
 LISTEN_SECONDS = 1.0  # how long other pages may take to be answered before a host is asked for nothing else
-PROBE_FIRST_SECONDS = 1.0  # until the next seed is claimed without a way out; doubles each time
-PROBE_LONGEST_SECONDS = 15.0  # so that a node that is repaired works again soon
-PROBE_TIMEOUT_SECONDS = 10.0  # of a request without a way out, which keeps a turn of its host from others
-SHARE_SECONDS = 20.0  # between two notes in Redis that this worker is answered
-SHARED_MILLISECONDS = 60_000  # for so long such a note counts
-BAD_HOSTS = 3  # of one network, as a rule one or two are broken; more at once are hardly by chance
-PROVEN_SECONDS = 10.0  # for so long another failure of the same site is the host's: asking costs another host a turn
-SITES_MAX = 8  # that answered last, of which places are kept
+PROBE_FIRST_SECONDS = 1.0  # the first wait before another seed is claimed without a way out; it doubles each time
+PROBE_LONGEST_SECONDS = 15.0  # the longest such wait, so that a node that is repaired works again soon
+# The longest a request without a way out may take, since it keeps a turn of its host from others.
+PROBE_TIMEOUT_SECONDS = 10.0
+SHARE_SECONDS = 20.0  # how often a worker that hosts answer notes that in Redis
+SHARED_MILLISECONDS = 60_000  # how long such a note counts
+BAD_HOSTS = 3  # how many silent hosts put the network in doubt: one or two may be broken, more at once hardly by chance
+PROVEN_SECONDS = 10.0  # how long further failures of the same site are the host's: asking costs another host a turn
+SITES_MAX = 8  # of how many sites, those that answered last, the places are kept
 
 
 class Place(NamedTuple):
@@ -74,7 +75,7 @@ class Egress:
         # By site, the one that answered last at the end: its last place, and the one before that if there is one.
         self._places: OrderedDict[str, tuple[Place, Place]] = OrderedDict()
         self._proven: dict[str, float] = {}  # site -> until when its hosts are at fault for what fails
-        self._bad_hosts: set[str] = set()  # that have sent no HTTP since another answer; BAD_HOSTS at most
+        self._bad_hosts: set[str] = set()  # hosts that have sent no HTTP since another answered; BAD_HOSTS at most
         self._answered_at = float("-inf")  # all times are by the event loop's clock
         self._shared_at = float("-inf")
         self._answer = asyncio.Event()  # set with the next answer
@@ -83,7 +84,7 @@ class Egress:
         self._lost_at = float("-inf")  # when asking places was last in vain
         self._probe_at = 0.0
         self._probe_pause_s = PROBE_FIRST_SECONDS
-        self._blames_all = False  # EGRESS_DOUBT_SECONDS have passed
+        self._blames_all = False  # whether EGRESS_DOUBT_SECONDS have passed
 
     @property
     def is_down(self) -> bool:

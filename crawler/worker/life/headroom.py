@@ -36,13 +36,14 @@ if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger
 
 logger: EventLogger = logging.getLogger(__name__)
-RATE_WINDOW_SECONDS = 10.0  # long enough for a steady rate, short enough to follow a change of site
-MIN_COST_PERCENT = 0.01  # least cost of one seed: an idle process would seem to carry its seeds at no cost
+RATE_WINDOW_SECONDS = 10.0  # the rate's window: long enough for a steady rate, short enough to follow a change of site
+MIN_COST_PERCENT = 0.01  # the least cost of one seed: an idle process would seem to carry its seeds at no cost
 UNLIMITED_SEEDS = 1_000_000  # the batch size without limits; BATCH_MAX and the rate bound claims then
-ANSWER_COPIES = 2  # of an answer in memory: as it came in parts, and whole; or whole, and as text
-ANSWER_FADES = 0.98  # of a large answer's size still counts after each other one: half of it after 34
-MIN_ANSWERS_PERCENT = 1.0  # of memory, always for answers: small ones are of no weight, though others fill the node
-LACK_SECONDS = 5.0  # without claims, after something else was missing: others work on, and what is missing may be back
+ANSWER_COPIES = 2  # how often an answer is in memory: as it came in parts, and whole; or whole, and as text
+ANSWER_FADES = 0.98  # how much of a large answer's size counts on after each further answer: half of it after 34
+# The share of memory that answers always have: small ones are of no weight, though others fill the node.
+MIN_ANSWERS_PERCENT = 1.0
+LACK_SECONDS = 5.0  # how long nothing is claimed after something else was missing: others work on, and it may come back
 NO_LIMIT_PERCENT = 100  # a limit of this value never holds a claim back
 
 
@@ -106,7 +107,7 @@ class Rate:
     """The rate at which a worker has lately settled seeds."""
 
     def __init__(self) -> None:
-        self._settled_at: deque[float] = deque()  # by the monotonic clock
+        self._settled_at: deque[float] = deque()  # when seeds were settled, by the monotonic clock
         self._started_at = time.monotonic()
 
     def count(self) -> None:
@@ -144,9 +145,9 @@ class NodeHeadroom:
         self.rate = Rate()
         self.sampler = Sampler()
         self.workers_here = 1
-        self._answer_bytes = 0.0  # of the largest lately
+        self._answer_bytes = 0.0  # the size of the largest answer lately
         self._lack = ""
-        self._lacked_at = -math.inf  # by the monotonic clock
+        self._lacked_at = -math.inf  # when something was missing last, by the monotonic clock
 
     @property
     def limits(self) -> Limits:

@@ -38,7 +38,7 @@ class HeartbeatFile:
         try:
             self._next.touch()
             self._next.unlink()  # a worker that never starts leaves nothing
-            self._path.unlink(missing_ok=True)  # of a worker that was killed: this one hasn't joined yet
+            self._path.unlink(missing_ok=True)  # a worker that was killed has left it: this one hasn't joined yet
         except OSError as error:
             raise ConfigError("HEARTBEAT_FILE", path, f"a file that can be written ({error.strerror})") from None
 

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from crawler.worker.duties import Duties
 
 logger = logging.getLogger(__name__)
-BEAT_SECONDS = 1.0  # between two signs of life
-SAMPLE_SECONDS = 1.0  # between two samples of the load
-LOOK_SECONDS = 1.0  # between two looks whether other workers should hear that hosts answer this one
+BEAT_SECONDS = 1.0  # how often the worker gives a sign of life
+SAMPLE_SECONDS = 1.0  # how often the load is sampled
+LOOK_SECONDS = 1.0  # how often it is looked at whether other workers should hear that hosts answer this one
 
 
 class Life:

@@ -12,7 +12,7 @@ import psutil
 from crawler.render.processes import proportional_bytes
 from crawler.worker.life.cgroup import Cgroups
 
-SMOOTHING = 0.3  # weight of a new sample: after 5 samples some 80 % of a step show
+SMOOTHING = 0.3  # the weight of a new sample: after 5 samples some 80 % of a step show
 
 
 class Load(NamedTuple):

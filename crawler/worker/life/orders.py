@@ -53,7 +53,8 @@ class Orders:
         self._wake = wake
         self._events = events
         self._changed = asyncio.Event()
-        self._stopped_ms: int | None = None  # of the newest order to stop; None: not known yet which came before
+        # When the newest order to stop was given; None: it isn't known yet which came before.
+        self._stopped_ms: int | None = None
         self.drained = False
         events.subscribe(NodesChanged, lambda _event: self._changed.set())
 

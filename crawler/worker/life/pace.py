@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 # Weight of a new sample in what a page costs: both of its parts are smoothed alike, over some 10 s, so that pages which
 # take seconds show with the CPU that they took.
 SMOOTHING = 0.1
-MIN_PAGES_PER_SECOND = 0.2  # a crawl goes on, though others take all that the node may use
-SAVED_SECONDS = 1.0  # what a pause of the crawl saves for later: so many seconds' pages may start at once
+MIN_PAGES_PER_SECOND = 0.2  # the least rate, at which a crawl goes on though others take all that the node may use
+SAVED_SECONDS = 1.0  # the most that a pause saves for later: as many seconds' pages may start at once
 
 
 class Pace:
@@ -32,9 +32,10 @@ class Pace:
 
     def __init__(self, limit_percent: float) -> None:
         self.limit_percent = limit_percent
-        self._pages = 0  # that ended since the last sample
-        self._sampled_at = time.monotonic()  # as all moments here
-        self._own_percent = self._pages_per_second = 0.0  # smoothed
+        self._pages = 0  # pages that have ended since the last sample
+        # When the last sample was taken, by the monotonic clock, as all moments here.
+        self._sampled_at = time.monotonic()
+        self._own_percent = self._pages_per_second = 0.0  # both are smoothed
         self._start_at = 0.0  # when the next page may start
 
     def ended(self) -> None:

@@ -27,7 +27,7 @@ logger: EventLogger = logging.getLogger(__name__)
 FORBIDDEN = 403
 CLIENT_ERRORS = range(400, 500)
 ALONE_SECONDS = 600
-KEPT_SECONDS = 86_400  # from the first refusal of a host on
+KEPT_SECONDS = 86_400  # how long a host's refusals are counted, from the first one on
 
 
 def may_be_a_proxys(response: Response) -> bool:

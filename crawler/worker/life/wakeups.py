@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
 
 TURN_WAKE_SECONDS = 1.0  # turns are released all the time, so they wake a worker only once in this time
-PING_SECONDS = 15.0  # of silence, until Redis is asked for a sign of life
-SILENT_SECONDS = 40.0  # of silence, until the connection is given up: two pings had time to be answered
-JITTER_SECONDS = 0.005  # most by which a wake-up is delayed, so that workers don't all try for the claim lock at once
-HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")  # what scripts say of a host: ms, host
-NAMED_MESSAGE = re.compile(rb"(starved|politeness) (\S+)")  # a worker of itself; an operator's order of a host
+PING_SECONDS = 15.0  # after how long a silence Redis is asked for a sign of life
+SILENT_SECONDS = 40.0  # after how long a silence the connection is given up: two pings had time to be answered
+# The most by which a wake-up is delayed, so that workers don't all try for the claim lock at once.
+JITTER_SECONDS = 0.005
+# Scripts say this of a host: its kind, ms, and the host.
+HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")
+# A worker says the first of itself, an operator the second of a host.
+NAMED_MESSAGE = re.compile(rb"(starved|politeness) (\S+)")
 
 
 class SitesChanged(NamedTuple):

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from crawler.worker.duties import Duties
 
-LOOK_SECONDS = 1.0  # between two looks for a browser
-FAILED_SECONDS = 60.0  # so long a browser that doesn't start counts as missing; then one page tries it again
+LOOK_SECONDS = 1.0  # how often a browser is looked for
+FAILED_SECONDS = 60.0  # how long a browser that doesn't start counts as missing; then one page tries it again
 
 
 class BrowserAtHand:
@@ -30,7 +30,7 @@ class BrowserAtHand:
     def __init__(self, path: str, wake: asyncio.Event, duties: Duties) -> None:
         self._path = path
         self._wake = wake
-        self._failed_until_s = 0.0  # by the monotonic clock
+        self._failed_until_s = 0.0  # until when the browser counts as missing, by the monotonic clock
         self.why_no_browser = why_no_browser(path)
         self.is_wanted = False
         duties.add(LOOK_SECONDS, self._look)

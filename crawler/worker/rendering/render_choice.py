@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from crawler.frontier.render_verdicts import RenderVerdicts
     from crawler.sites import Site
 
-PAGES_OF_VERDICT = 3  # that agree before pages are read as they come: one may be an error page, or empty by itself
-REFRESH_SECONDS = 10.0  # after which what other workers have found is asked for again; one short command
+PAGES_OF_VERDICT = 3  # how many pages must agree before all are read as they come: one may be an error page, or empty
+REFRESH_SECONDS = 10.0  # how often other workers' findings are asked for, by one short command
 
 
 @dataclass(slots=True)

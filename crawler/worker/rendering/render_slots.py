@@ -10,7 +10,7 @@ import asyncio
 
 from scrapy.utils.datatypes import LocalCache
 
-MAX_SUSPECTS = 1_000  # remembered, in some 200 bytes each; a browser has a few pages open
+MAX_SUSPECTS = 1_000  # most suspects that are remembered, in some 200 bytes each; a browser has a few pages open
 
 
 class RenderSlots:

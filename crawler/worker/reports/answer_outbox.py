@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
     from crawler.worker.claiming.visits import AnswerHead
 
-BODY_CHARACTERS_MAX = 2_000  # of an answer: enough to tell an error page, a login and a captcha from each other
-HEADER_CHARACTERS_MAX = 2_000  # of all headers
-WAITING_MAX = 20  # that wait to be told, of a site and reason; some seconds' worth
-KINDS_MAX = 100  # of sites and reasons that wait
-KEPT_FOR = ("fail", "retry")  # Redis makes a failure of the last retry
-HIDDEN_HEADERS = ("set-cookie", "www-authenticate", "proxy-authenticate")  # beside those with a secret's name
+# The most that is told of a body: enough to tell an error page, a login and a captcha apart.
+BODY_CHARACTERS_MAX = 2_000
+HEADER_CHARACTERS_MAX = 2_000  # the most that is told of all headers together
+WAITING_MAX = 20  # most answers of one site and reason that wait to be told; some seconds' worth
+KINDS_MAX = 100  # most pairs of site and reason that have answers waiting
+KEPT_FOR = ("fail", "retry")  # the outcomes whose answers are told; Redis makes a failure of the last retry
+# Headers that are never told, as those with a secret's name aren't.
+HIDDEN_HEADERS = ("set-cookie", "www-authenticate", "proxy-authenticate")
 
 
 class AnswerOutbox:
@@ -43,8 +45,8 @@ class AnswerOutbox:
         self._bytes_max = bytes_max
         self._redaction = redaction
         self._lock = threading.Lock()
-        self._waiting: dict[tuple[str, str], dict[str, AnswerHead]] = {}  # by site and reason: by fingerprint
-        self._now_s = 0  # of the last renewal, by the partitions' clocks
+        self._waiting: dict[tuple[str, str], dict[str, AnswerHead]] = {}  # by site and reason, then by fingerprint
+        self._now_s = 0  # when the last renewal was, by the partitions' clocks
         events.subscribe(VisitEnded, self._visit_ended)
         events.subscribe(SessionRenewed, lambda event: self._tell(event.redis, event.now_s))
         events.subscribe(SessionEnding, lambda event: self._tell(event.redis, self._now_s))

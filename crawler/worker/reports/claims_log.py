@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger
 
 logger: EventLogger = logging.getLogger(__name__)
-SILENT_SECONDS = 600.0  # between two lines of one kind: a node at the edge of its headroom changes every few seconds
-LASTING_SECONDS = 30.0  # what holds for so long is said sooner: whoever reads the log would take the worker to hang
+# Least time between two lines of one kind: a node at the edge of its headroom changes every few seconds.
+SILENT_SECONDS = 600.0
+LASTING_SECONDS = 30.0  # what lasts this long is logged sooner: whoever reads the log would take the worker to hang
 
 
 class ClaimsLog:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger
 
 logger: EventLogger = logging.getLogger(__name__)
-HOSTS_SECONDS = 60.0  # between two looks at which hosts have failed often
-HOSTS_MAX = 5  # of them that are told each time, the worst first
-OFTEN = 10  # failures of a host, since it was last told of, for a line of its own
-OTHERS_SECONDS = 600.0  # between two lines about all others: some pages are gone on any host
-REMEMBERED_HOSTS_MAX = 10_000  # in some 500 bytes each; what further ones fail is counted as one host's
+HOSTS_SECONDS = 60.0  # how often it is looked which hosts have failed often
+HOSTS_MAX = 5  # most hosts that are told each time, the worst first
+OFTEN = 10  # failures of a host, since it was last told, that earn it a line of its own
+OTHERS_SECONDS = 600.0  # how often one line tells of all other failures: some pages are gone on any host
+REMEMBERED_HOSTS_MAX = 10_000  # most hosts that are counted, in some 500 bytes each; all further ones count as one
 FURTHER_HOSTS = "further hosts"
-COUNTED = ("retry", "fail", "postpone")  # a release says nothing of the page
+COUNTED = ("retry", "fail", "postpone")  # the outcomes that count; a release says nothing of the page
 
 
 @dataclass(slots=True)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 TOLD_AT_ONCE = ("drained", "sinks_down", "redis_full", "why_no_browser", "why_no_claims")
 SAMPLE_SECONDS = node_history.STEPS[0].seconds
-FORGOTTEN_MAX = 1_000  # names of nodes forgotten at once, a minute
-IDLE_SECONDS = 40  # between two writings of a worker that carries nothing: only its load could have changed
+FORGOTTEN_MAX = 1_000  # most names of nodes that are forgotten at once, which happens each minute
+IDLE_SECONDS = 40  # how often a worker that carries nothing writes its figures: only its load could have changed
 
 
 def load_figures(load: Load) -> dict[str, float]:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.frontier.keys import Keys
 
-TELL_SECONDS = 10  # between two times that they are told: people wait so long for a page's item
+TELL_SECONDS = 10  # how often items are told; people wait that long for a page's item
 # Of a site in that time, the newest, so that a fast crawl pays next to nothing: packing one takes 60 us.
 TOLD_MAX = 20
-WAITING_BYTES_MAX = 4_000_000  # of messages that wait to be told; what comes beyond them isn't
+WAITING_BYTES_MAX = 4_000_000  # the most that all messages which wait take; further ones aren't told
 
 
 class ItemOutbox:
@@ -36,7 +36,7 @@ class ItemOutbox:
         self._lock = threading.Lock()
         self._waiting: dict[str, deque[bytes]] = {}
         self._waiting_bytes = 0
-        self._told_s = 0  # by the partitions' clocks
+        self._told_s = 0  # when they were told last, by the partitions' clocks
         events.subscribe(SessionRenewed, lambda event: self._tell(event.redis, event.now_s))
         events.subscribe(SessionEnding, lambda event: self._tell(event.redis, None))
 

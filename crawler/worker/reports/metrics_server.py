@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from crawler.base.log_events import EventLogger
 
-HEAD_BYTES_MAX = 8_192  # of a request; Prometheus sends some 300
-ANSWER_SECONDS = 5.0  # for one request, from its first byte to the answer's last
-CONNECTIONS_MAX = 8  # at once; a worker has one or two readers, and sockets are for hosts
+HEAD_BYTES_MAX = 8_192  # the longest head of a request; Prometheus sends some 300 bytes
+ANSWER_SECONDS = 5.0  # how long one request may take, from its first byte to the answer's last
+CONNECTIONS_MAX = 8  # most connections at once; a worker has one or two readers, and sockets are for hosts
 # Name among the worker's figures -> the metric's name, what its unit is of the figure's, and its sentence.
 GAUGES = {
     "carrying": ("carried_seeds", 1.0, "Seeds that the worker carries."),

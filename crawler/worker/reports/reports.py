@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawler.worker.life.life import Life
     from crawler.worker.rendering.browser_at_hand import BrowserAtHand
 
-LOOK_SECONDS = 1.0  # between two looks at what there is to tell
+LOOK_SECONDS = 1.0  # how often it is looked at what there is to tell
 
 
 class Reports:

@@ -36,10 +36,10 @@ FAMILIES = {
     "frontier/fail/": "failed:",
     "frontier/retry/": "retried:",
 }
-HOST_SECONDS = 60  # between two times that hosts are told, which takes Redis 1.4 ms: for 200 nodes 0.5 % of a core
-HOSTS_TOLD_MAX = 50  # of a worker's hosts, the busiest
-HOSTS_COUNTED_MAX = 10_000  # in that time, some 3 MB: more than any worker fetches from
-PLANS_COUNTED_MAX = 100  # between two times that they are told, some seconds
+HOST_SECONDS = 60  # how often hosts are told, which takes Redis 1.4 ms: for 200 nodes 0.5 % of a core
+HOSTS_TOLD_MAX = 50  # most hosts that a worker tells of each time, the busiest
+HOSTS_COUNTED_MAX = 10_000  # most hosts that are counted until then, in some 3 MB; no worker fetches from more
+PLANS_COUNTED_MAX = 100  # most plans that are counted until they are told, some seconds later
 ERROR_STATUS = 400
 # Operation -> what it counts as for its site; Redis makes a failure of a seed's last try.
 SETTLED = {"finish": "finished", "fail": "failed", "retry": "retried"}
@@ -59,13 +59,13 @@ class Tally:
     def __init__(self, keys: Keys, events: Events, stats: StatsCollector) -> None:
         self._keys = keys
         self._stats = stats
-        self._known: Counter[str] = Counter()  # Scrapy's statistics, as of the last `collect`
+        self._known: Counter[str] = Counter()  # Scrapy's statistics at the last `collect`
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()  # not told yet, as are hosts and plans
         self._hosts: dict[str, HostCounts] = {}
         self._plans: dict[str, Counter[str]] = {}
-        self._hosts_told_s = 0  # by the partitions' clocks
-        self._now_s = 0  # of the last renewal, by the partitions' clocks
+        self._hosts_told_s = 0  # when hosts were told last, by the partitions' clocks
+        self._now_s = 0  # when the last renewal was, by the partitions' clocks
         events.subscribe(SeedSettled, lambda event: self.settled(event.settlement))
         events.subscribe(SessionRenewed, lambda event: self.tell(event.redis, event.now_s))
         events.subscribe(SessionEnding, lambda event: self.tell(event.redis, self._now_s, is_last=True))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Of one entry: eight times the longest URL, so there is room for each character as a JSON escape of six, and for what
 # `ignore` drops.
 ENTRY_BYTES_MAX = 1 << 16
-REFUSED = ":refused"  # ends the key of the hash that keeps a list's refused entries
+REFUSED = ":refused"  # the end of the key under which a hash keeps a list's refused entries
 DEFAULT_SITE = "web"
 
 

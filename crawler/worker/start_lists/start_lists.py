@@ -49,10 +49,12 @@ if TYPE_CHECKING:
     from crawler.worker.start_lists.start_entries import StartList
 
 logger: EventLogger = logging.getLogger(__name__)
-POLL_SECONDS = 1.0  # between two looks at lists that are empty; scrapy-redis looks every 5 s
-READER_LOCK_MILLISECONDS = 3_000  # a reader that died keeps others off so long; each round, one a second, renews it
-ROUNDS_IN_VAIN = 10  # until a list is told that waits for its site's definition; that takes a second each
-REPORT_SECONDS = 60.0  # between two log lines on a list's refused entries
+POLL_SECONDS = 1.0  # how often empty lists are looked at; scrapy-redis does so every 5 s
+# How long a reader that died keeps others off; each round, one a second, renews the lock.
+READER_LOCK_MILLISECONDS = 3_000
+# After how many rounds a list is logged that waits for its site's definition; a round takes a second.
+ROUNDS_IN_VAIN = 10
+REPORT_SECONDS = 60.0  # least time between two log lines on a list's refused entries
 
 
 class StartLists:
@@ -90,7 +92,8 @@ class StartLists:
         self._in_vain: Counter[str] = Counter()  # by list: rounds since one came to its entries
         self._blocked: dict[str, str] = {}  # by list: why its entries stay there
         self._unreported: dict[str, int] = {}  # by list: entries refused since that was last logged
-        self._report_from: dict[str, float] = {}  # from when on they are logged again, by the event loop's clock
+        # By list: from when on they are logged again, by the event loop's clock.
+        self._report_from: dict[str, float] = {}
 
     async def read(self) -> None:
         """Reads until cancelled, through every outage of Redis."""

@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 
     from crawler.worker.start_lists.start_entries import StartList
 
-READ_ENTRIES = 100  # in one reading, whose entries are one offer and one removal; they stand at their list's head
-READ_BYTES = 1 << 20  # in one reading, after which it ends: entries that are URLs have some 10 kB
-SEARCHED_ENTRIES = 10_000  # from a list's head, for one to be removed: new ones are put before it, or behind all
-REFUSED_MAX = 10_000  # entries of a list that are kept with a reason; somebody must look at them by then
-KEPT_BYTES = 8_192  # of each of those: whole where it is no longer than the longest URL, and 80 MB for all at most
-DIGEST_DIGITS = 32  # of the SHA-256 of a longer one, behind its beginning; of SHA-1, somebody could push equal ones
-MAY_GO_MAX = 1_000  # cut entries of a set that are remembered until they are drawn again; else they are kept again
+READ_ENTRIES = 100  # most entries of one reading, which are one offer and one removal; they stand at their list's head
+READ_BYTES = 1 << 20  # after how many bytes a reading ends; entries that are URLs have some 10 kB together
+# How far from the head an entry to be removed is searched: new ones come before it or behind all.
+SEARCHED_ENTRIES = 10_000
+REFUSED_MAX = 10_000  # most refused entries of a list that are kept with a reason; somebody must look at them by then
+KEPT_BYTES = 8_192  # the most that is kept of each: as long as the longest URL, and 80 MB for all at most
+# How much of a longer one's SHA-256 is kept behind its beginning; equal SHA-1s could be made on purpose.
+DIGEST_DIGITS = 32
+# Most cut entries of a set that are remembered until they are drawn again; others are kept once more.
+MAY_GO_MAX = 1_000
 KINDS = ("list", "set", "zset")
 # KEYS: the list. ARGV: its kind; READ_ENTRIES; READ_BYTES; ENTRY_BYTES_MAX; then the SHA-1 of the beginnings of entries
 # that are too long and may be taken out. Returns those SHA-1 whose entry it took out, and the next entries in

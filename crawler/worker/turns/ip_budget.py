@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     LookUp = Callable[[str], Awaitable[Sequence[str]]]
 
-MAX_QUEUED = 8  # requests of this worker that may wait for one address: each occupies one of CONCURRENT_REQUESTS
+MAX_QUEUED = 8  # most requests of this worker that wait for one address: each occupies one of CONCURRENT_REQUESTS
 ANSWER_SECONDS = 0.1  # a guess of how long a request takes; the backoff of requests that may not wait is based on it
 MAX_BACKOFF_SECONDS = 60.0  # longest such backoff: the requests before may be answered much sooner than guessed
-MAX_POLL_SECONDS = 0.05  # longest delay between two tries for a turn; of each worker, one request tries at a time
+MAX_POLL_SECONDS = 0.05  # longest delay between two tries for a turn; one request of each worker tries at a time
 
 
 class _WaitingLine:
@@ -71,7 +71,7 @@ class IpBudget:
         self._concurrency = concurrency
         self._delay_s = delay_s
         self._pace_s = max(delay_s, ANSWER_SECONDS / concurrency)
-        self._lines: dict[str, _WaitingLine] = {}  # by address
+        self._lines: dict[str, _WaitingLine] = {}  # by address: the requests that wait
 
     @classmethod
     def from_settings(cls, turns: Turns, look_up: LookUp, settings: Mapping[str, Any]) -> Self | None:

@@ -54,14 +54,14 @@ class Turn:
         self.partition = partition
         self.delay_s = delay_s
         self.released = False
-        self._backoff_until = 0.0  # by the event loop's clock
+        self._backoff_until = 0.0  # when the backoff ends, by the event loop's clock
         self.failing = False
         self._signs: dict[HostSign, int] = {}  # how many requests said what, since the frontier was last told
         self.crawl_delay_s = 0.0
         self.changes = 0
-        self._heeded_changes = 0  # those after which the frontier has said when this turn may be used
-        self._not_before = 0.0  # when it may, by the event loop's clock
-        self._last_start: float | None = None  # by the event loop's clock; None: no request has started
+        self._heeded_changes = 0  # the number of changes after which the frontier has said when this turn may be used
+        self._not_before = 0.0  # when this turn may be used, by the event loop's clock
+        self._last_start: float | None = None  # when a request last started, by the event loop's clock; None: none has
         self._queued = 0  # requests that wait until the one before them is answered
         self._in_use = asyncio.Lock()  # held from a request's start to its answer
 

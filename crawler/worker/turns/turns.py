@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 MAX_POLL_SECONDS = 1.0  # longest delay between two tries for a turn: it may be released sooner than Redis said
-SHORT_POLL_SECONDS = 0.1  # likewise, while a turn of another host is held
+SHORT_POLL_SECONDS = 0.1  # the longest such delay while a turn of another host is held
 SURPLUS_TURN = Outcome("release", reasons.SURPLUS_TURN)
 JITTER_SECONDS = (0.005, 0.05)  # added to each delay, so that visits that wait for one turn don't all try at once
 
