@@ -4,7 +4,9 @@ A field is said once, in `Item`. From it follow
 
 - the message's JSON Schema; `scrapy items schema > crawler/base/item.schema.json` writes the file that ships;
 - for a field marked with `ReadAs`: the key of its name under a site's `content`, and how it is read from a page,
-  cleaned, and joined over several pages (`crawler/extract/field_kinds.py` says so for each mark).
+  cleaned, and joined over several pages (`crawler/extract/field_kinds.py` says so for each mark);
+- for a field marked with `MayBeCut`: that a message which is too large has less of it, in Kafka and among the newest
+  items.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import Enum, auto
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 from pydantic import Field, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
@@ -41,6 +43,8 @@ TimeUnit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 Sureness = Literal["exact", "day", "guess", TimeUnit]
 PageType = Literal["article", "forum", "product", "collection", "listing", "documentation", "service"]
 
+Mark = TypeVar("Mark")
+
 
 class ReadAs(Enum):
     """What a field is, for those that are read from content pages. They are shown to people in this order."""
@@ -51,6 +55,17 @@ class ReadAs(Enum):
     PARAGRAPHS = auto()  # text, each paragraph on a line
     IMAGES = auto()
     VIDEOS = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class MayBeCut:
+    """Marks a field of which a message that is too large may have less: the end of a text or list goes first.
+
+    Attributes:
+        turn: Fields with a lower one are cut before.
+    """
+
+    turn: int
 
 
 # Each field has its type and, as the last thing beside it, the description that the schema shows.
@@ -119,19 +134,24 @@ class Item(_Unexported):
     """What a page holds: a line in a file, a message in Kafka (by `fingerprint`), a document in MongoDB (by `id`)."""
 
     id: Annotated[Uuid, "The same each time this page is delivered: deduplicate by it."]
-    content: Annotated[str, ReadAs.PARAGRAPHS, "Clean text: no markup, scripts or boilerplate."]
+    content: Annotated[str, ReadAs.PARAGRAPHS, MayBeCut(3), "Clean text: no markup, scripts or boilerplate."]
     resource: Annotated[str, Field(pattern=f"^{SITE_NAME}$"), "Name of the site, as plans and topics have it."]
     url: Annotated[Uri, Field(pattern="^https?://"), "Canonical URL that was fetched."]
     time: Annotated[Instant, "When the page was fetched, UTC."]
-    title: Annotated[str, ReadAs.LINE, "Empty when the page has none."] = ""
-    author: Annotated[str | None, ReadAs.NAMES, "Null when the page names none."] = None
+    title: Annotated[str, ReadAs.LINE, MayBeCut(6), "Empty when the page has none."] = ""
+    author: Annotated[str | None, ReadAs.NAMES, MayBeCut(6), "Null when the page names none."] = None
     published: Annotated[
         Instant | None, ReadAs.INSTANT, "When its author published it, UTC; null when the page doesn't say."
     ] = None
-    images: Annotated[list[Media], ReadAs.IMAGES, "Images of the content, in its order."] = field(default_factory=list)
-    videos: Annotated[list[Media], ReadAs.VIDEOS, "Videos of the content, in its order."] = field(default_factory=list)
+    images: Annotated[list[Media], ReadAs.IMAGES, MayBeCut(5), "Images of the content, in its order."] = field(
+        default_factory=list
+    )
+    videos: Annotated[list[Media], ReadAs.VIDEOS, MayBeCut(5), "Videos of the content, in its order."] = field(
+        default_factory=list
+    )
     extra: Annotated[
         dict[str, Any],
+        MayBeCut(4),
         "Fields that only this site's definition has. In MongoDB, full-width signs replace `$` and `.` in keys.",
     ] = field(default_factory=dict)
     plan: Annotated[str, "Name of the plan that asked for the page; empty when none did."] = ""
@@ -155,6 +175,7 @@ class Item(_Unexported):
     ] = field(default_factory=list)
     comments: Annotated[
         list[Comment],
+        MayBeCut(1),
         "What readers have written below the page, in its order: `text`, `author`, `published`, `parent` (place in the "
         "list, from 0, of the comment that it answers), `likes`.",
     ] = field(default_factory=list)
@@ -194,6 +215,7 @@ class Item(_Unexported):
     ] = None
     markdown: Annotated[
         str | None,
+        MayBeCut(2),
         "The content as Markdown, where the setting ITEM_MARKDOWN asks for it and the page was read without selectors.",
     ] = None
     schema: Annotated[
@@ -227,18 +249,20 @@ def item_id(fingerprint: str) -> str:
 
 
 def _marks(kind: type) -> dict[str, tuple[Any, ...]]:
-    """Returns what stands beside the type of each field of a dataclass: constraints, a `ReadAs`, the description."""
+    """Returns what stands beside the type of each field of a dataclass: constraints, marks, the description."""
     hints = get_type_hints(kind, include_extras=True)
     return {entry.name: hints[entry.name].__metadata__ for entry in fields(kind)}
 
 
+def _marked(mark: type[Mark]) -> dict[str, Mark]:
+    """Returns the fields of an item that have a mark of a kind, each with its mark."""
+    return {name: entry for name, marks in _marks(Item).items() for entry in marks if isinstance(entry, mark)}
+
+
 # The fields that are read from content pages, in the order of their marks.
-READ_FIELDS: dict[str, ReadAs] = dict(
-    sorted(
-        ((name, mark) for name, marks in _marks(Item).items() for mark in marks if isinstance(mark, ReadAs)),
-        key=lambda field: field[1].value,
-    )
-)
+READ_FIELDS = dict(sorted(_marked(ReadAs).items(), key=lambda field: field[1].value))
+# The fields of which a message that is too large has less, in the order in which they are cut.
+CUT_FIELDS = tuple(name for name, _ in sorted(_marked(MayBeCut).items(), key=lambda field: field[1].turn))
 
 
 def item_schema() -> dict[str, Any]:

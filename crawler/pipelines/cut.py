@@ -6,41 +6,38 @@ from typing import Any
 
 import orjson
 
+from crawler.base.item import CUT_FIELDS
+
 MAX_STEPS = 20  # each halves a list, or takes off a text what is too much
 
 
 def cut(value: bytes, max_bytes: int) -> bytes | None:
     """Returns an item's message in at most so many bytes, whose `truncated` names the fields that were cut.
 
-    The last comments go first, then the end of the text, then all of `extra`.
+    The fields are those that `Item` marks with `MayBeCut`, in their turn.
 
     Returns:
         None if the rest of the item is too large by itself.
     """
     message: dict[str, Any] = orjson.loads(value)
-    for name, shorten in (("comments", _fewer), ("content", _shorter), ("extra", _none)):
+    for name in CUT_FIELDS:
         for _ in range(MAX_STEPS):
             excess = len(value) - max_bytes
             if excess <= 0:
                 return value
             if not message[name]:
                 break
-            message[name] = shorten(message[name], excess)
+            message[name] = _shortened(message[name], excess + len(f'"{name}",'))  # `truncated` grows by the name
             message["truncated"] = list(dict.fromkeys([*message["truncated"], name]))
             value = orjson.dumps(message)
     return value if len(value) <= max_bytes else None
 
 
-def _fewer(comments: list[Any], _excess: int) -> list[Any]:
-    """Returns half of the comments: those whose parents are all there."""
-    return comments[: len(comments) // 2]
-
-
-def _shorter(text: str, excess: int) -> str:
-    """Returns a text without its last bytes, and without part of a character."""
-    written = text.encode()
-    return written[: max(0, len(written) - excess - len('"content",'))].decode(errors="ignore").rstrip()
-
-
-def _none(_extra: dict[str, Any], _excess: int) -> dict[str, Any]:
+def _shortened(value: str | list[Any] | dict[str, Any], excess_bytes: int) -> str | list[Any] | dict[str, Any]:
+    """Returns the beginning of a text, without part of a character; half of a list; an empty object."""
+    if isinstance(value, str):
+        encoded = value.encode()
+        return encoded[: max(0, len(encoded) - excess_bytes)].decode(errors="ignore").rstrip()
+    if isinstance(value, list):
+        return value[: len(value) // 2]  # of comments, those stay whose parents are all there
     return {}

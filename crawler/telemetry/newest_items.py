@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from crawler.base.item import CUT_FIELDS
 from crawler.frontier.keys import as_text
 from crawler.frontier.scripts import run_text
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 ITEMS_MAX = 200  # of a site: some screens full
 KEPT_SECONDS = 31 * 86_400  # after the last item of any site
 WHOLE_BYTES_MAX = 32_768  # of an item as JSON; a larger one is cut
-TEXT_CHARACTERS_MAX = 4_000  # of the content of one that is cut
+TEXT_CHARACTERS_MAX = 4_000  # of each text of one that is cut
 UNPACKED_BYTES_MAX = 262_144  # what is read from Redis isn't trusted to become no larger than what was written
 READ_AT_ONCE = 200  # items; unpacking so many takes some 5 ms
 # Adds items of a site. KEYS: the hash of packed items, that of the sites' sizes, the site's order; ARGV: the beginning
@@ -84,17 +85,22 @@ redis.call('EXPIRE', sizes, kept_s)
 
 
 def pack(message: bytes) -> bytes:
-    """Returns a message as it is kept: its content cut, and lists left out, where it is large.
+    """Returns a message as it is kept: where it is large, its texts are cut, its lists and `extra` left out.
+
+    The fields are those that `Item` marks with `MayBeCut`.
 
     Args:
         message: An item, as JSON.
     """
     if len(message) > WHOLE_BYTES_MAX:
         item = orjson.loads(message)
-        left_out = [name for name in ("comments", "extra", "images", "videos") if item[name]]
-        item |= {name: {} if name == "extra" else [] for name in left_out}
-        item["content"] = item["content"][:TEXT_CHARACTERS_MAX]
-        item["truncated"] = sorted({*item["truncated"], *left_out, "content"})
+        whole = {name: item[name] for name in CUT_FIELDS if item[name]}
+        cut = {
+            name: value[:TEXT_CHARACTERS_MAX] if isinstance(value, str) else type(value)()
+            for name, value in whole.items()
+        }
+        item |= cut
+        item["truncated"] = sorted({*item["truncated"], *(name for name in whole if cut[name] != whole[name])})
         message = orjson.dumps(item)
     return zlib.compress(message, 1)
 

@@ -24,6 +24,7 @@ def message(number, site="news", **fields):
     whole = {
         "id": f"{site}-{number}", "resource": site, "url": f"http://{site}.test/{number}", "content": "some words",
         "time": time.replace("+00:00", "Z"), "truncated": [], "comments": [], "extra": {}, "images": [], "videos": [],
+        "title": "", "author": None, "markdown": None,
     }  # fmt: skip
     return orjson.dumps(whole | fields)
 
@@ -97,13 +98,14 @@ async def test_however_many_items_give_way_sizes_are_read_once(redis, add):
     assert 40_000 < sum(sizes) <= 50_000
 
 
-async def test_large_items_are_cut_and_say_so(redis, add):
-    large = message(1, content="é" * 20_000, comments=[{"text": "x"}], extra={"a": 1}, truncated=["title"])
-    add(large)
+@pytest.mark.parametrize("name", ["content", "markdown", "title", "author"])
+async def test_large_items_are_cut_and_say_so(redis, add, name):
+    long_text = "é" * newest_items.UNPACKED_BYTES_MAX
+    add(message(1, **{name: long_text}, comments=[{"text": "x"}], extra={"a": 1}, truncated=["published"]))
     item = await newest_items.read_one(redis, KEYS, "news-1")
-    assert item["content"] == "é" * newest_items.TEXT_CHARACTERS_MAX
+    assert item[name] == long_text[: newest_items.TEXT_CHARACTERS_MAX]
     assert (item["comments"], item["extra"]) == ([], {})
-    assert item["truncated"] == ["comments", "content", "extra", "title"]
+    assert item["truncated"] == sorted(["comments", name, "extra", "published"])
 
 
 async def test_junk_is_left_out(redis, add):
@@ -125,6 +127,6 @@ async def test_all_of_it_expires(redis, add):
     ttls = [await redis.ttl(key) for key in (KEYS.newest_items, KEYS.newest_item_order("news"))]
     assert week < ttls[0] <= ttls[1]
     await redis.delete(KEYS.newest_items, KEYS.newest_item_order("news"), KEYS.newest_item_order("blog"))
-    add(message(2, "blog"), site="blog", bytes_max=300)  # a site whose items are gone gives way
+    add(message(2, "blog"), site="blog", bytes_max=400)  # a site whose items are gone gives way
     assert await ids(redis) == ["blog-2"]
     assert await redis.hkeys(KEYS.newest_item_sizes) == [b"blog"]
