@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KEPT = 5_000  # about a megabyte
+KEPT = 5_000  # most entries that are kept, in about a megabyte
 SHOWN = 200
-CHARACTERS_MAX = 200  # of what an action was done to
+CHARACTERS_MAX = 200  # the most that is kept of the name of what an action was done to
 # Adds an entry, also when Redis is full: who acts on a full Redis must be seen to. ARGV: the time, the entry, how many
 # are kept.
 ADD = """#!lua flags=allow-oom
@@ -98,5 +98,5 @@ async def read(operator: Operator) -> list[Entry]:
             at_ms, *texts = orjson.loads(raw)
             entries.append(Entry(int(at_ms), *map(str, texts)))
         except (ValueError, TypeError):
-            continue  # damaged, or another version's
+            continue  # the entry is damaged, or another version's
     return entries

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Change = Callable[[HostOrders, str], Awaitable[HostOrder]]
 
-DELAY_SECONDS_MIN = 0.1  # a shorter one is no wish to go slower
+DELAY_SECONDS_MIN = 0.1  # the shortest delay that can be ordered: a shorter one is no wish to go slower
 CHANGES: Mapping[str, Change] = {
     "pause": lambda orders, host: orders.change(host, paused=True),
     "resume": lambda orders, host: orders.change(host, paused=False),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawler.cluster.overview import Overview
 
-VALUES_MAX = 500  # of one label: with 12 metrics by node some 6,000 series, which a small Prometheus holds with ease
+VALUES_MAX = 500  # most values of one label: 12 metrics by node make some 6,000 series, which a small Prometheus holds
 PLAN_STATES = ("active", "paused", "cancelled")
 WORKER_STATES = ("alive", "redis-full", "silent", "lapsed")
 STATUS = re.compile(r"[1-5]\d\d")
@@ -47,7 +47,7 @@ NODE_FIGURES: tuple[tuple[str, str, str, Callable[[Iterable[float]], float], flo
         1,
     ),
 )
-REDIS_FIGURES = {  # the metric's name behind `redis_`, which is the figure's, and its sentence
+REDIS_FIGURES = {  # the figure, which is also the metric's name behind `redis_` -> its sentence
     "used_bytes": "Memory that Redis uses.",
     "limit_bytes": "Redis's maxmemory; missing where it has none.",
     "saves": "1 where Redis's last writes to disk succeeded.",

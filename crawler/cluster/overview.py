@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from crawler.frontier.ledger import Ledger
     from crawler.plans.operator import Operator
 
-SEED_STATES = ("ready", "waiting", "parked", "executing", "finished", "failed")  # of a `FrontierOverview`
-LEDGERS_MAX = 5_000  # ledgers of a plan and site in a partition: some 100 ms; with more, plans are left out
+# The states that a `FrontierOverview` counts.
+SEED_STATES = ("ready", "waiting", "parked", "executing", "finished", "failed")
+# Most ledgers of a plan and site in a partition, read in some 100 ms; with more, plans are left out.
+LEDGERS_MAX = 5_000
 
 
 @dataclass(slots=True)
@@ -160,7 +162,7 @@ async def read_overview(operator: Operator) -> Overview:
             now_ms, *answer, turns = await scripts.run(redis, "look", part.script_keys(frontier), [])
             at_ms = at_ms or now_ms
             _add(frontiers[frontier], answer)
-        turns_held += turns  # of both frontiers
+        turns_held += turns  # those of both frontiers count
     return Overview(
         at_ms=at_ms,
         frontiers=frontiers,

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from crawler.plans.operator import Operator
 
 STEP_SECONDS = PERIODS["hour"][0].seconds
-# A pace is that of the last ten minutes, or of as much longer as it takes for so many seeds to end: fewer tell little.
+# A plan's pace is that of the last PACE_SECONDS, or of as much longer as it takes for PACE_SEEDS to end: fewer tell
+# little.
 PACE_SECONDS = 600
 PACE_SEEDS = 30
-OUTAGE_SEEDS = 10  # which would have ended while none did: the site was away, which says nothing of its pace
+OUTAGE_SEEDS = 10  # where so many would have ended and none did, the site was away, which says nothing of its pace
 
 
 def shown_state(state: str, account: Account) -> str:
@@ -69,7 +70,7 @@ def time_left(overview: Overview, last_hour: Steps) -> dict[str, TimeLeft]:
         last_hour: The steps of it.
     """
     work: Counter[str] = Counter()  # site -> pages to be visited
-    sites: dict[str, set[str]] = {}  # plan -> those with anything left
+    sites: dict[str, set[str]] = {}  # plan -> its sites that have anything left
     for (plan, site), accounts in overview.ledger.items():
         pages = _work(accounts)
         sites.setdefault(plan, set())

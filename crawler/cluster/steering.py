@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawler.config.setting import Number, Whole
     from crawler.plans.operator import Operator
 
-    Change = Callable[[NodeOrder, int], NodeOrder]  # of an old order and the time in ms since the epoch
+    Change = Callable[[NodeOrder, int], NodeOrder]  # makes a new order of an old one and the time in ms since the epoch
 
 # The field of a node's order -> the setting whose place it takes.
 LIMITS: dict[str, Number | Whole] = {

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from crawler.cluster.activity import Steps
     from crawler.cluster.overview import Overview
 
-NAMES_MAX = 5  # of nodes or sites in one sentence: who has more looks at their table
-FULL_PERCENT = 90  # of Redis's maxmemory: what is left lasts for minutes of a fast crawl
-DUE_MINUTES = 10  # longer than any batch takes: what waits so long has too few workers
-VAIN_SEEDS = 10  # of a site within an hour: fewer failures in a row happen
-# Of a site that has gone: hosts that don't answer are asked less and less often, so there aren't many within minutes.
+NAMES_MAX = 5  # most nodes or sites that one sentence names: who has more looks at their table
+FULL_PERCENT = 90  # how full Redis may be of its maxmemory: what is left lasts for minutes of a fast crawl
+DUE_MINUTES = 10  # how long a due seed may wait: longer than any batch takes, so there are too few workers
+VAIN_SEEDS = 10  # a site is told of when so many of its seeds failed in an hour and none finished: fewer happen
+# A site is told of as gone when so many tries failed and none succeeded: hosts that don't answer are asked less and
+# less often, so there aren't many within minutes.
 VAIN_TRIES = 5
-VAIN_PAGES = 30  # of a site that brought items before: so many in a row that have moved, say, happen
+# Or when so many pages in a row brought no item where earlier ones did: fewer that have moved, say, happen.
+VAIN_PAGES = 30
 # Kind -> a sentence. What is in braces are the trouble's values.
 WORDS = {
     "redis-full": "Redis is full: workers claim and offer nothing. Raise its maxmemory.",

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from crawler.base.models import Frontier
     from crawler.plans.operator import Operator
 
-LEFT_OF_OVERDUE = 1 - 3 / RENEWALS_PER_SESSION  # of a session when three renewals were missed: 6 s of 15 s
+# The share of a session that is left when three renewals were missed: 6 s of 15 s.
+LEFT_OF_OVERDUE = 1 - 3 / RENEWALS_PER_SESSION
 SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}
 REPORTED_NUMBERS = tuple(
     """carrying pages_per_minute egress_down_s room cpu_percent memory_percent own_cpu_percent own_memory_percent
@@ -44,11 +45,12 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     now_ms = await operator.registry.now_ms()
     owners: dict[str, str] = {}  # process -> the owner id under which it reports; of one that doesn't, any it has
     reports: dict[str, dict[str, Any]] = {}  # by process
-    left_ms: dict[str, float] = {}  # by process; of the lease that lapses first
+    left_ms: dict[str, float] = {}  # by process: what is left of the lease that lapses first
     for number in range(operator.partitions):
         keys = operator.keys.partition(number)
         here_ms = await clock.now_ms(redis, keys)
-        leases: dict[str, float] = {}  # of this partition: one that was lost is there beside the one that followed it
+        # The leases in this partition: one that was lost is there beside the one that followed it.
+        leases: dict[str, float] = {}
         for name, deadline_ms in await redis.zrange(keys.sessions, 0, -1, withscores=True):
             if is_worker(owner := as_text(name)):
                 owners[process_of(owner)] = owner

@@ -77,7 +77,8 @@ def complete(settings: BaseSettings) -> None:
             settings.set(setting.name, setting.of(settings), priority or "addon")
         elif setting is config.REDIS_URL:
             settings.set(setting.name, redis_url(settings), "addon")
-        elif not is_set and setting.owner != "scrapy-redis":  # which takes one that is there for one that was meant
+        # Scrapy-redis takes a value that is there for one that was meant.
+        elif not is_set and setting.owner != "scrapy-redis":
             given = setting.given(settings)
             settings.set(setting.name, given.value if given else setting.default, "addon")
 

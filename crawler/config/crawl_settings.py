@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 logger: EventLogger = logging.getLogger(__name__)
 FAST_ENGINE_ADDON = "crawler.fast.addon.FastEngine"
 PRIVATE_ADDRESSES = "crawler.middlewares.private_addresses.PrivateAddressMiddleware"
-FAST_ENGINE_ORDER = 1000  # in ADDONS: last, since other add-ons may replace Scrapy's downloader statistics
-_REMOTE_CONTROL = {"scrapy.extensions.remote_control.RemoteControl"}  # since Scrapy 2.19
+# Its place in ADDONS is the last, since other add-ons may replace Scrapy's downloader statistics.
+FAST_ENGINE_ORDER = 1000
+_REMOTE_CONTROL = {"scrapy.extensions.remote_control.RemoteControl"}  # Scrapy has it since 2.19
 
 # What Scrapy 2.16 reads, though only later versions list it among their defaults.
 READ_BEFORE_2_17: Mapping[str, Any] = {
@@ -89,7 +90,8 @@ VALUES: Mapping[str, Any] = {
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # reads an error page as rules
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,  # no bound on codings
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # follows to other hosts without their turn
-        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,  # likewise
+        # Follows to other hosts without their turn, too.
+        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
         "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # retries go through the frontier, with its turns
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     },

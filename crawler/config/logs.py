@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 logger: EventLogger = logging.getLogger(__name__)
 RECORD_CHARACTERS_MAX = 20_000  # the longest record of Scrapy's own, its statistics, has some 5,000
-INDENT = "    "  # begins the further lines of a record
+INDENT = "    "  # the beginning of a record's further lines
 
 
 class InertRecord(logging.LogRecord):

@@ -14,11 +14,12 @@ from scrapy.settings import default_settings
 
 from crawler.config import ALL, BY_NAME
 
-# Of the letters of both names, that match: in nine letters one may be wrong. Of SITES_DIR and ITEMS_DIR as many match,
-# but the names of real settings are never misspelt.
+# The share of letters in two names that must match for one to be taken as the other misspelt: in nine letters one may
+# be wrong. As many match in SITES_DIR and ITEMS_DIR, but the names of real settings are never taken as misspelt.
 ALIKE = 0.88
-LETTERS_MIN = 6  # of a setting: one wrong letter makes another word of a shorter one, such as SINKS
-WORDS_MIN = 2  # of a shortened name: ADDRESS alone may be anything
+# The shortest setting that is compared: one wrong letter makes another word of a shorter one, such as SINKS.
+LETTERS_MIN = 6
+WORDS_MIN = 2  # the fewest words of a shortened name: ADDRESS alone may be anything
 # What other software calls settings, though it is as near to one of ours as a misspelling: Scrapy's example of a
 # pipeline, scrapy-mongodb, and a Redis client's.
 OTHERS = {

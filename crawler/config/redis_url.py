@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PARTS = (config.REDIS_HOST, config.REDIS_PORT, config.REDIS_DB)
-DEFAULT_HOST = "127.0.0.1"  # as scrapy-redis has it
+DEFAULT_HOST = "127.0.0.1"  # the same as scrapy-redis's
 
 
 def redis_url(settings: Mapping[str, Any]) -> str:
@@ -22,5 +22,5 @@ def redis_url(settings: Mapping[str, Any]) -> str:
     if config.REDIS_URL.given(settings) or not any(part.given(settings) for part in PARTS):
         return config.REDIS_URL.of(settings)
     host = config.REDIS_HOST.of(settings) or DEFAULT_HOST
-    in_url = f"[{host}]" if ":" in host else host  # an address of IPv6
+    in_url = f"[{host}]" if ":" in host else host  # brackets part an IPv6 address from its port
     return f"redis://{in_url}:{config.REDIS_PORT.of(settings)}/{config.REDIS_DB.of(settings)}"

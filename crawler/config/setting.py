@@ -285,7 +285,8 @@ class Address(Setting[str]):
         if scheme not in self.schemes:
             raise ValueError
         first = re.split(f"[{self.ends}]", rest, maxsplit=1)[0]
-        if scheme == "unix" and first[-1:] in ("", "@"):  # who logs in, if anybody; the path behind it may have an `@`
+        # The part before the path says who logs in, if anybody; the path may have an `@`.
+        if scheme == "unix" and first[-1:] in ("", "@"):
             return url
         if scheme == "unix" or "@" in rest[len(first) :]:
             raise ValueError

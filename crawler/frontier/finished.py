@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 RECORD_BYTES = 14
-MEMBER_BYTES = 8  # of a record: the beginning of a fingerprint
-TIME_BYTES = 3  # those that follow: when it was finished, in units of TIME_UNIT_SECONDS since the epoch; then the plan
+MEMBER_BYTES = 8  # a record begins with so many bytes of a fingerprint
+TIME_BYTES = 3  # then follows when it was finished, in units of TIME_UNIT_SECONDS since the epoch, and then the plan
 TIME_UNIT_SECONDS = 256  # 3 bytes of a time in seconds, without the fourth
 
 

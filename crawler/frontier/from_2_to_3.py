@@ -71,7 +71,7 @@ async def _edition_of(redis: Any, keys: Keys, plan: bytes) -> int:
     try:
         edition = orjson.loads(raw or b"{}").get("edition", 0)
     except (ValueError, AttributeError):
-        return 0  # damaged, which commands on plans tell of
+        return 0  # it is damaged, which commands on plans tell of
     return edition if isinstance(edition, int) else 0
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
 
-DELAY_SECONDS_MAX = 3_600  # as of a site's file
-TOO_MANY = -1  # in place of a delay: as many hosts as Redis keeps have orders
+DELAY_SECONDS_MAX = 3_600  # the longest delay of an order, as of a site's file
+TOO_MANY = -1  # stands in place of a delay when as many hosts as Redis keeps have orders
 
 
 @dataclass(frozen=True, slots=True)

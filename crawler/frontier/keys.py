@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawler.base.models import Frontier
 
 COUNT_LIMIT = 2**63  # Redis counts with 64 bits
-SCHEMA_VERSION = 3  # of what lies in Redis; checked when a process starts
+SCHEMA_VERSION = 3  # the version of the format in Redis; checked when a process starts
 OTHER: dict[Frontier, Frontier] = {"nav": "content", "content": "nav"}
 
 
@@ -182,4 +182,4 @@ SHARED_KEYS = tuple(
     """turn: turns: fence: sessions renewed spared receipts plan_states ledger: ledgers politeness host_orders
     browser_sites""".split()
 )
-OTHER_KEYS = ("hosts", "ready:", "held:", "wake_pause", "lapsed")  # what scripts need of the other frontier
+OTHER_KEYS = ("hosts", "ready:", "held:", "wake_pause", "lapsed")  # the keys of the other frontier that scripts need

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
 
 READ_COUNT = 500  # ledgers read in one round trip
-COUNTS = ("offered", "known", "ready", "executing", "finished", "failed")  # of an `Account`, as tables have them
+# The counts of an `Account`, in the order in which tables have them.
+COUNTS = ("offered", "known", "ready", "executing", "finished", "failed")
 FRONTIERS: tuple[Frontier, ...] = ("nav", "content")
 
 
@@ -95,7 +96,7 @@ class Totals:
     failed: int = 0
 
 
-Ledger = dict[tuple[str, str], dict[Frontier, Account]]  # by plan and site
+Ledger = dict[tuple[str, str], dict[Frontier, Account]]  # an account by plan and site, then by frontier
 
 
 async def read(redis: Redis, keys: Keys, partitions: int, plan: str | None = None) -> Ledger:

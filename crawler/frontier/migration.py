@@ -43,9 +43,10 @@ class Step(NamedTuple):
     run: Callable[[Redis, Keys, int, int, Callable[[], Awaitable[None]]], AsyncIterator[tuple[int, int]]]
 
 
-STEPS: Mapping[int, Step] = {2: Step(from_2_to_3.plans_before, from_2_to_3.migrate)}  # by the format it begins with
-PLANS_READ = 100  # in one answer: some 100 kB
-NAMES_SHOWN = 3  # in an error: whoever stops workers goes by nodes, not by this list
+# By the format that a step begins with.
+STEPS: Mapping[int, Step] = {2: Step(from_2_to_3.plans_before, from_2_to_3.migrate)}
+PLANS_READ = 100  # most plans in one answer, which then has some 100 kB
+NAMES_SHOWN = 3  # most workers that an error names: whoever stops them goes by nodes, not by this list
 ANOTHER = "another scrapy frontier migrate is at work; this one ends"
 
 

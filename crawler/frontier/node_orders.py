@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
 
-NODES_CHANGED = "nodes"  # what workers are sent on their wake channels
-WRITE_TRIES = 10  # two operators at once meet once or twice
+NODES_CHANGED = "nodes"  # the message that workers are sent on their wake channels
+WRITE_TRIES = 10  # most tries of a write that others' writes spoil: two operators at once meet once or twice
 Percent = Annotated[float, Field(ge=1, le=100)]  # this limit and the others below are those of the settings
 
 

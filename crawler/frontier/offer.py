@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 if TYPE_CHECKING:
     from crawler.base.models import Seed
 
-# Seeds in one call, which takes some 5 ms of Redis's time then. One that takes longer ends by itself
+# Most seeds in one call, which then takes some 5 ms of Redis's time. A call that takes longer ends by itself
 # (lua/lib/budget.lua) and says how far it came.
 OFFER_BATCH = 300
 
@@ -93,8 +93,8 @@ class OfferAnswer(IntEnum):
 
     KNOWN_FINISHED = ord("0")
     NEW_STAYS_KNOWN = ord("1")
-    REFUSED = ord("2")  # the ledger says why
-    PLAN_DELETED = ord("3")  # counted nowhere
+    REFUSED = ord("2")  # the answer for a seed that is refused; the ledger says why
+    PLAN_DELETED = ord("3")  # the answer for a seed whose plan is deleted, which is counted nowhere
     KNOWN = ord("4")
     NEW = ord("5")
     KNOWN_STAYS_KNOWN = ord("6")

@@ -11,7 +11,7 @@ import secrets
 import socket
 import time
 
-COMMAND = ":command"  # how the part of an id that names a command's process ends
+COMMAND = ":command"  # the end of an owner id that names a command's process
 
 
 def new_owner(*, is_command: bool = False) -> str:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-MIN_REDIS = (7, 0)  # ZADD LT, ZRANGE BYSCORE, TIME before writes in scripts
-PAUSE_FIRST_SECONDS = 0.2  # between the first two tries to reach Redis; doubles with each one
+MIN_REDIS = (7, 0)  # the oldest version with ZADD LT, ZRANGE BYSCORE, and TIME before writes in scripts
+PAUSE_FIRST_SECONDS = 0.2  # the pause between the first two tries to reach Redis; it doubles with each further one
 PAUSE_MAX_SECONDS = 5.0
 
 
@@ -50,7 +50,7 @@ async def server_version(redis: Redis) -> str:
         FrontierError: It is too old, or a cluster while REDIS_CLUSTER is off.
     """
     server = await redis.info("server")
-    mode = server.get("redis_mode", server.get("server_mode"))  # as Valkey calls it
+    mode = server.get("redis_mode", server.get("server_mode"))  # Valkey calls it server_mode
     if mode == "cluster" and not is_cluster(redis):
         raise FrontierError("setting REDIS_CLUSTER: got 0, expected 1 on every node, as that Redis is a cluster")
     version = str(server["redis_version"])
@@ -75,7 +75,8 @@ async def begin_or_check_frontier(
     """
     stored = await _schema(redis, keys)
     needed = {"version": SCHEMA_VERSION, "partitions": partitions}
-    if begin and not needed.keys() <= stored.keys():  # asked first: a full Redis would refuse even what changes nothing
+    # Redis is asked first, since a full one would refuse even what changes nothing.
+    if begin and not needed.keys() <= stored.keys():
         for name, value in needed.items():
             await redis.hsetnx(keys.schema, name, str(value))
         stored = await _schema(redis, keys)

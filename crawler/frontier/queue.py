@@ -45,18 +45,20 @@ if TYPE_CHECKING:
     from crawler.base.reasons import Note
     from crawler.frontier.frontier_config import FrontierConfig
 
-SETTLE_CALL_MAX = 100  # settlements, and as many turns, in one call: some 5 ms of Redis's time, as OFFER_BATCH seeds
+SETTLE_CALL_MAX = 100  # most settlements, and turns, in one call: some 5 ms of Redis's time, as OFFER_BATCH seeds take
 BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; see settle.lua for the next
-BACKOFF_LONGEST_SECONDS = 300.0  # so that a host that is back is noticed within five minutes
-DELIVERED = "+"  # in place of the host of a seed that needs no fetch
-NO_TURN, NO_SESSION, HOST_BACKOFF = 0, -1, -2  # in place of a token: no turn is free, no session, a backoff
-OTHERS_FIRST = -1  # in place of ms: other turns of the host are used first
+BACKOFF_LONGEST_SECONDS = 300.0  # the longest backoff, so that a host that is back is noticed within five minutes
+DELIVERED = "+"  # stands in place of the host of a seed that needs no fetch
+# Stand in place of a token: no turn is free, there is no session, the host has a backoff.
+NO_TURN, NO_SESSION, HOST_BACKOFF = 0, -1, -2
+OTHERS_FIRST = -1  # stands in place of ms: other turns of the host are used first
 DAY_MILLISECONDS = 86_400_000
-COUNT_WORDS = 3  # of each count in the arguments of offer.lua
-# While all turns of a host with due seeds are held, claims come back within that time: RECHECK_MS in lua/lib/turns.lua.
+COUNT_WORDS = 3  # how many arguments of offer.lua each count takes
+# After how long at most a claim comes back to a host with due seeds all of whose turns are held: RECHECK_MS in
+# lua/lib/turns.lua.
 TURN_RECHECK_MILLISECONDS = 15_000
-FULL_MILLISECONDS = 5_000  # until a full Redis is tried again: seeds must end, or an operator make room
-SEED_FIELDS = 7  # of each seed in the answer of claim.lua
+FULL_MILLISECONDS = 5_000  # how long until a full Redis is tried again: seeds must end, or an operator make room
+SEED_FIELDS = 7  # how many entries each seed takes in the answer of claim.lua
 
 
 ClaimState = Literal["ok", "locked", "lapsed", "drain", "quarantined", "full", "late"]
@@ -129,7 +131,7 @@ class Queue:
         answers = b""
         while len(answers) < len(proposals):
             of_batch = await self.offer_batch(partition, proposals[len(answers) : len(answers) + OFFER_BATCH], terms)
-            assert of_batch is not None  # it relies on no receipt
+            assert of_batch is not None  # without it the call relies on no receipt
             answers += of_batch
         return answers
 
@@ -196,7 +198,8 @@ class Queue:
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
             state, wait_ms, _now, flat, left = answer
             seeds, damaged = self._read_claimed(partition, claim, flat, is_quarantined=state == b"quarantined")
-            if damaged:  # before the call counts as answered: should Redis go away now, all that it gave is recalled
+            # This comes before the call counts as answered: should Redis go away now, all that it gave is recalled.
+            if damaged:
                 await self._fail_damaged(partition, owner, damaged, {(seed.seed.host, seed.turn) for seed in seeds})
         in_flight.hold(seeds)
         waits = None if wait_ms < 0 else int(wait_ms)

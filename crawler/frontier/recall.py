@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from crawler.frontier.in_flight import InFlight
     from crawler.frontier.keys import PartitionKeys
 
-RECALL_BATCH = 100  # seeds, and as many turns, in one call: some 3 ms of Redis's time
-TOKENS_PER_SERIAL = 1_000  # as lua/lib/turns.lua makes tokens of serial numbers
+RECALL_BATCH = 100  # most seeds, and most turns, in one call: some 3 ms of Redis's time
+TOKENS_PER_SERIAL = 1_000  # how many tokens lua/lib/turns.lua makes of each serial number
 HELD_TURN = re.compile(rb"(\d{1,15}) (.+)", re.DOTALL)  # an entry of turns:OWNER; anything else is junk
 
 

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from crawler.base.models import Frontier
     from crawler.frontier.keys import Keys, PartitionKeys
 
-    Counts = dict[tuple[str, str, Frontier], Counter[str]]  # by plan, site and frontier: seeds by state
+    # By plan, site and frontier: how many seeds are in each state.
+    Counts = dict[tuple[str, str, Frontier], Counter[str]]
 
-COUNT_BATCH = 500  # seeds in one call: some 2 ms of Redis's time
+COUNT_BATCH = 500  # most seeds in one call: some 2 ms of Redis's time
 SIZES = {"ready": "ZCARD", "held": "SCARD", "wanted": "SCARD"}  # prefixes of keys -> the command that counts entries
 
 
@@ -147,11 +148,12 @@ class PartRecount:
         self._part = part
         self._frontier: Frontier = frontier
         self._counted = counted
-        self._before: Any = {}  # `counts`, as the recount began
+        self._before: Any = {}  # what `counts` was when the recount began
         self._executing = 0
-        self._waiting = 0  # seeds that are ready and not quarantined
-        self._wanted: Counter[str] = Counter()  # by plan
-        self._sizes: Counter[str] = Counter()  # of `ready` and `held` all of them together, of `wanted:PLAN` each
+        self._waiting = 0  # how many seeds are ready and not quarantined
+        self._wanted: Counter[str] = Counter()  # by plan: how many seeds wait for it
+        # By key: entries in `ready` and `held` of all hosts and owners together, and in each `wanted:PLAN`.
+        self._sizes: Counter[str] = Counter()
         self._lost_hosts: set[str] = set()  # some of those that have ready seeds but no place in `hosts`
         self._blocked_hosts: set[str] = set()  # some of those with turns that nobody will release
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawler.base.models import Frontier
     from crawler.frontier.keys import Keys
 
-MAX_NAMES = 20  # of what a page lacked; a site has some ten fields
+MAX_NAMES = 20  # most fields that are told as lacking on a page; a site has some ten
 MAX_URL_CHARACTERS = 500
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
 T = TypeVar("T")
-SCAN_COUNT = 1_000  # entries in one step: about a millisecond of Redis's time
+SCAN_COUNT = 1_000  # most entries in one step: about a millisecond of Redis's time
 
 
 async def scan_steps(

@@ -44,7 +44,8 @@ PARTS = (
     "combinations",
 )
 NEEDS = re.compile(r"^-- Needs: ([\w, \n-]+?)\.$", re.MULTILINE)
-CONFIRM_MILLISECONDS = 2_000  # a replica answers within ms, a disk is written to once a second
+# How long a confirmation is waited for: a replica answers within ms, a disk writes once a second.
+CONFIRM_MILLISECONDS = 2_000
 EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))"
 COMPARE_AND_SET = """#!lua flags=allow-oom
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end

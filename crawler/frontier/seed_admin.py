@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.base.reasons import Reason
     from crawler.frontier.queue import Queue
 
-MOVE_BATCH = 100  # seeds moved by one call of a script: some 3 ms of Redis's time
+MOVE_BATCH = 100  # most seeds that one call of a script moves: some 3 ms of Redis's time
 State = Literal["ready", "executing", "failed"]
 Progress = Callable[[int], object]  # is told how many more seeds were moved
 SETS = {"executing": "execute", "failed": "fail"}  # state -> the sorted set of all seeds in it, in Redis
@@ -74,7 +74,7 @@ class FailedPlace(NamedTuple):
     passed: int
 
 
-LATEST_FAILED = FailedPlace(math.inf, 0)  # before all others
+LATEST_FAILED = FailedPlace(math.inf, 0)  # this place comes before all others
 
 
 def unheard(_moved: int) -> None:
@@ -207,7 +207,7 @@ class SeedAdmin:
         async for _key, noted in self._noted(plan):
             seeds = []
             for value in noted.values():
-                with contextlib.suppress(FrontierError):  # a damaged one
+                with contextlib.suppress(FrontierError):  # a damaged one is passed over
                     seeds.append(Seed.load(value, self._frontier))
             await self._queue.offer(filter(is_wanted, seeds), edition=edition, confirmed=True)
 

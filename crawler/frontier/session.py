@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
 
 logger: EventLogger = logging.getLogger(__name__)
-STUCK_SECONDS = 60  # the event loop, or the session's thread: far longer than both of them ever take
-FIRST_RENEWAL_SECONDS = 1.0  # from the opening on: by then the worker has figures of its load to write
-RENEWALS_PER_SESSION = 5  # so that four may fail before the session lapses
+STUCK_SECONDS = 60  # how long the event loop, or the session's thread, may stand still: far longer than both ever take
+# When, from the opening on, the first renewal is due: by then there are figures of the load.
+FIRST_RENEWAL_SECONDS = 1.0
+RENEWALS_PER_SESSION = 5  # how often a session is renewed while one lasts, so that four may fail before it lapses
 LAPSED_SHOWN_SECONDS = 3_600  # how long a worker that is gone is named: for whoever looks some time after a crash
 # Longest time between two looks at the deadlines: the event loop's clock stands still while the machine sleeps.
 WATCH_SECONDS = 0.25
@@ -138,7 +139,7 @@ class Lease:
 
     def renew(self, redis: Redis, seconds: float) -> int:
         """Opens the lease or renews it. Returns the partition's time in ms; 0: it has lapsed and was reclaimed."""
-        asked = boottime()  # before the call, so that the deadline here is no later than the one in Redis
+        asked = boottime()  # this is before the call, so that the deadline here is no later than the one in Redis
         owner = self.owner
         now_ms = self._call(redis, "renew" if self.deadline else "open", seconds)
         if now_ms and owner == self.owner:
@@ -192,7 +193,7 @@ class Session:
         self._format_may_differ = False  # a lease was dead for a time, and the format hasn't been asked for since
         self._seconds = seconds
         self._events = events
-        self._loop: asyncio.AbstractEventLoop | None = None  # known once it is opened
+        self._loop: asyncio.AbstractEventLoop | None = None  # it is known once the session is opened
         self._stop = threading.Event()
         self._warn = Seldom(logger.warning)
         self._thread: threading.Thread | None = None
@@ -293,7 +294,8 @@ class Session:
         interval_s = self._seconds / RENEWALS_PER_SESSION
         self._due = boottime() + min(interval_s, FIRST_RENEWAL_SECONDS)
         while not self._stop.wait(max(0.0, self._due - boottime())):
-            self._due = max(self._due + interval_s, boottime())  # no rarer, though Redis doesn't answer
+            # The next renewal isn't put off, though Redis doesn't answer.
+            self._due = max(self._due + interval_s, boottime())
             if boottime() - self._loop_seen > STUCK_SECONDS:
                 continue
             try:
@@ -371,7 +373,8 @@ class Session:
             self._warn(log_events.FORMAT_UNREAD, error)
         except FrontierError:
             for lease in self.leases:
-                with contextlib.suppress(RedisError):  # else it lapses; whoever migrates waits for that
+                # If this fails, the lease lapses; whoever migrates waits for that.
+                with contextlib.suppress(RedisError):
                     lease.end(self._redis, self._seconds)
                 lease.lost, lease.deadline = True, 0.0
                 self._publish_on_loop(SessionLost(lease.partition, lease.owner))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from crawler.worker.life.egress import Place
     from crawler.worker.worker import Worker
 
-TURN_SECONDS = 8.0  # longest wait for a turn of the host, whose other pages may be answered meanwhile
-LOOK_SECONDS = 1.0  # between two looks whether they were
+TURN_SECONDS = 8.0  # how long a turn of the host is waited for at most; its other pages may be answered meanwhile
+LOOK_SECONDS = 1.0  # how often it is looked whether they were
 
 
 class EgressCheck:

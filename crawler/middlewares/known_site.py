@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from crawler.worker.claiming.site_cache import SiteCache
 
-UNKNOWN_SITE_SECONDS = 60.0  # until Redis is asked again: somebody must see it and submit the site's plan once more
+UNKNOWN_SITE_SECONDS = 60.0  # when Redis is asked again: somebody must see it and submit the site's plan once more
 
 
 class KnownSiteMiddleware:

@@ -75,7 +75,8 @@ class PrivateAddressMiddleware:
     async def _addresses_of(self, host: str) -> HostAddresses:
         if is_asyncio_available():
             return await self._dns.resolve(host)
-        return HostAddresses((host,), () if is_private(host) else (host,))  # another reactor: a name passes for public
+        # With another reactor a name passes for public.
+        return HostAddresses((host,), () if is_private(host) else (host,))
 
 
 def _error(host: str) -> PrivateAddressError:

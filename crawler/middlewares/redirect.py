@@ -113,7 +113,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             raise RefusedError(OUT_OF_SCOPE)
         if outside:
             visit.leave_out(*outside)
-            visit.leads_on = True  # they aren't told of what is found there
+            visit.leads_on = True  # plans that asked for the page aren't told of what is found there
 
     def _site_of(self, visit: Visit) -> Site:
         site = Worker.of(self.crawler).claiming.sites.get(visit.seed.site)

@@ -41,7 +41,7 @@ class RefreshMiddleware(RedirectMiddleware):
         refresh, base = refresh_target(page, (response.headers.get("Refresh") or b"").decode("utf-8", "replace"))
         try:
             target = refresh and urls.canonical(refresh, base, routes=True)
-        except UrlError:  # browsers stay there, too, such as for `javascript:`
+        except UrlError:  # browsers stay at the page, too, such as for `javascript:`
             return response
         if not target or not self._leads_on(target, request, response):
             return response

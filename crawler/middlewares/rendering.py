@@ -130,7 +130,7 @@ class RenderMiddleware:
 
     def _is_read_first(self, state: RequestState, site: Site) -> bool:
         """Returns whether a page is read as it came, of a site that leaves it to the crawl which are rendered."""
-        if state.route:  # as it came, it is the same page for all routes
+        if state.route:  # a page as it came is the same for all routes
             return False
         choice, frontier = self._choice, state.visit.seed.frontier
         return choice.reads_plain(site, frontier) if state.purpose.is_page else not choice.needs_browser(site, frontier)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-MAX_HOSTS = 10_000  # for which the check is cached
+MAX_HOSTS = 10_000  # most hosts whose check is remembered
 _is_private = lru_cache(MAX_HOSTS)(is_private)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 logger: EventLogger = logging.getLogger(__name__)
 NO_SECRET = Outcome("postpone", reasons.NO_SECRET)  # nothing was sent, so it is no try
-NO_SECRET_SECONDS = 60.0  # until the page is claimed again, perhaps by a worker that has the secret
+NO_SECRET_SECONDS = 60.0  # when the page is claimed again, perhaps by a worker that has the secret
 
 
 class SiteHeadersMiddleware:

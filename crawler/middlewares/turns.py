@@ -55,13 +55,13 @@ LEASE_LOST = Outcome("release", reasons.NO_SESSION)
 # Nothing was sent for the seed, so no try is counted. Once its visit has started, `outcome_of_error` makes it a retry.
 HOST_LEFT_ALONE = Outcome("release", reasons.LEFT_ALONE)
 EGRESS_AT_FAULT = Outcome("release", reasons.NO_EGRESS)
-PORTAL = Outcome("postpone", reasons.NETWORK_LOGIN)  # while other hosts answer; a portal may let some through
-PORTAL_SECONDS = 60.0  # until a page is asked for again in place of which a portal answered
-PROXY_REFUSES = Outcome("postpone", reasons.PROXY_REFUSES)  # so that another node may claim the page
+PORTAL = Outcome("postpone", reasons.NETWORK_LOGIN)  # it holds while other hosts answer; a portal may let some through
+PORTAL_SECONDS = 60.0  # when a page is asked for again in place of which a portal answered
+PROXY_REFUSES = Outcome("postpone", reasons.PROXY_REFUSES)  # the page is handed back, so that another node may claim it
 PROXY_REFUSES_SECONDS = 20.0
-MAX_HOSTS = 10_000  # whose fastest answer is remembered, in some 200 bytes each
-MIN_ANSWERS = 20  # of a host, before its fastest answer counts: the first few may all have been late
-FASTEST_SMOOTHING = 0.02  # weight of a slower answer, so that a host that got slower isn't taken for late for ever
+MAX_HOSTS = 10_000  # most hosts whose fastest answer is remembered, in some 200 bytes each
+MIN_ANSWERS = 20  # how many answers of a host come before its fastest counts: the first few may all have been late
+FASTEST_SMOOTHING = 0.02  # the weight of a slower answer, so that a host that got slower isn't taken for late for ever
 
 
 class TurnMiddleware:
@@ -75,7 +75,8 @@ class TurnMiddleware:
         self._headroom, self._egress, self._tally = worker.life.headroom, worker.life.egress, worker.reports.tally
         self._ask = ask
         self._ip_budget = ip_budget
-        self._fastest: LocalCache[str, tuple[int, float]] = LocalCache(MAX_HOSTS)  # answers, s of the fastest
+        # By host: how many answers it gave, and the s that the fastest took.
+        self._fastest: LocalCache[str, tuple[int, float]] = LocalCache(MAX_HOSTS)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-FIRST_PAUSE_SECONDS = 0.25  # before the second try; a broker restarts within seconds, so the first tries may be close
-ALONE_TRIES = 3  # of an item by itself, while the sink takes others, before it is refused for good
-ALONE_PAUSE_FACTOR = 4  # between the pauses before those tries: they span 5 s, longer than a server's change of mind
-STOP_CHECK_SECONDS = 1.0  # how late a pause may notice that the process ends
+# The pause before the second try: a broker restarts within seconds, so the first tries may be close.
+FIRST_PAUSE_SECONDS = 0.25
+ALONE_TRIES = 3  # how often an item is tried by itself, while the sink takes others, before it is refused for good
+ALONE_PAUSE_FACTOR = 4  # how the pauses between those tries grow: they span 5 s, longer than a server's change of mind
+STOP_CHECK_SECONDS = 1.0  # how late at most a pause notices that the process ends
 
 logger: EventLogger = logging.getLogger(__name__)
 
@@ -94,12 +95,12 @@ class Batcher(Generic[T]):
         self._in_flight, self._process = in_flight, process
         self._waiting: deque[tuple[T, asyncio.Future[None]]] = deque()
         self._sending: set[asyncio.Task[None]] = set()
-        self._isolated: set[asyncio.Task[None]] = set()  # those of refused items; batches don't wait for them
-        self._alone = asyncio.Lock()  # held while one of them is sent
+        self._isolated: set[asyncio.Task[None]] = set()  # the tasks of refused items, for which batches don't wait
+        self._alone = asyncio.Lock()  # held while one of those items is sent
         self._timer: asyncio.TimerHandle | None = None
         self._overdue = False  # the items that wait have waited for `wait_s`: they go, however few they are
         self._taken = 0  # items that the sink has acknowledged
-        self._outages = 0  # times that it couldn't be asked
+        self._outages = 0  # how often the sink couldn't be asked
         self._retrying = 0  # batches that met the outage and are sent again
         self._down = False  # whether the process was told of an outage, and not yet of its end
         self._closed = False
@@ -210,7 +211,7 @@ class Batcher(Generic[T]):
         except UnavailableError as error:
             _fail([(item, waiter)], error)
             return
-        except Exception as error:  # as for a batch
+        except Exception as error:  # the item's waiter is told, as those of a batch are
             logger.exception(log_events.SINK_ITEM_ERROR, self._name)
             _fail([(item, waiter)], error)
             return
@@ -267,7 +268,7 @@ class Batcher(Generic[T]):
         except SinkRejectedError as error:
             reason = error.reason
         except Exception as error:
-            if not items:  # a probe, which no item can have spoilt
+            if not items:  # a probe has no item that could have spoilt it
                 raise UnavailableError(f"{self._name}: {type(error).__name__}") from error
             self._complain(log_events.SINK_SEND_ERROR, self._name, exc_info=error)
         else:

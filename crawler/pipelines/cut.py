@@ -8,7 +8,7 @@ import orjson
 
 from crawler.base.item import CUT_FIELDS
 
-MAX_STEPS = 20  # each halves a list, or takes off a text what is too much
+MAX_STEPS = 20  # most steps in which a message is cut; each halves a list, or takes off a text what is too much
 
 
 def cut(value: bytes, max_bytes: int) -> bytes | None:

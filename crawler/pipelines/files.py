@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.base.reasons import Reason
 
 REPAIR_BLOCK_BYTES = 64 * 1024  # how much of a file's end is read at a time in search of its last newline
-PARTS_MAX = 1_000  # lines and line ends in one system call; Linux takes 1,024
+PARTS_MAX = 1_000  # most lines and line ends in one system call; Linux takes 1,024
 
 logger: EventLogger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class FilesSink(Sink):
 
     def __init__(self, folder: Path, node: str, *, fsync: bool) -> None:
         self._folder, self._node, self._fsync = folder, node, fsync
-        self._files: dict[str, LinesFile] = {}  # by the beginning of their names: `SITE` or `SITE.also`
+        self._files: dict[str, LinesFile] = {}  # by the beginning of their names, which is `SITE` or `SITE.also`
         self._warn = Seldom(logger.warning)
         self._repaired = False  # whether the files of dead workers were looked through
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="files-sink")  # the disk must not stop the event loop
@@ -215,7 +215,7 @@ class LinesFile:
         """
         start = os.fstat(self._descriptor).st_size
         parts = [part for line in lines for part in (line, b"\n")]
-        first = 0  # of the parts that aren't written
+        first = 0  # the first of the parts that aren't written yet
         try:
             while first < len(parts):
                 written = os.writev(self._descriptor, parts[first : first + PARTS_MAX])

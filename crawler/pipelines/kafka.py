@@ -46,8 +46,9 @@ if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger
     from crawler.base.reasons import Reason
 
-PROOF = "headroom.proof"  # the topic that shows whether Kafka takes messages, behind the prefix; no site has a dot
-ALSO_SUFFIX = ".also"  # no site's name has a dot
+# Behind the prefix, the topic that shows whether Kafka takes messages; no site's name has a dot.
+PROOF = "headroom.proof"
+ALSO_SUFFIX = ".also"  # the end of the topics that tell further plans of items; no site's name has a dot
 # Errors that leave the producer as it was; after any other it is replaced.
 OF_ONE_MESSAGE = {
     MessageSizeTooLargeError: reasons.MESSAGE_TOO_LARGE,
@@ -56,9 +57,9 @@ OF_ONE_MESSAGE = {
     InvalidTopicError: reasons.REFUSED_BY_KAFKA,
 }
 ACKNOWLEDGE_SECONDS = DELIVERY_MILLISECONDS / 1000 + 1  # the producer gives each message up a second earlier
-MAX_CUTS = 8  # of one message, each to half: from 1 MiB down to 4 KiB, the least that a topic may allow
-FRAME_BYTES = 1_000  # around a message: its key, headers and lengths
-CLOSE_SECONDS = 2.0  # for the producer to close at the end, when no message is on its way any more
+MAX_CUTS = 8  # how often one message is halved at most: from 1 MiB down to 4 KiB, the least that a topic may allow
+FRAME_BYTES = 1_000  # what a message takes beside its value: its key, headers and lengths
+CLOSE_SECONDS = 2.0  # how long the producer may take to close at the end, when no message is on its way any more
 
 logger: EventLogger = logging.getLogger(__name__)
 
@@ -81,11 +82,11 @@ class KafkaSink(Sink):
         self._cuts = cuts
         self._whole_items = whole_items
         self._producer: KafkaProducer | None = None
-        self._topics: set[str] = set()  # those that are known to exist
+        self._topics: set[str] = set()  # the topics that are known to exist
         self._last_taken: Record | None = None
         self._warn = Seldom(logger.warning)
-        self._last_refusal = ""  # in Kafka's words
-        self._opening = Lock()  # of the producer, which all threads share
+        self._last_refusal = ""  # why Kafka refused last, in its words
+        self._opening = Lock()  # held while the producer is opened, which all threads share
         self._threads = ThreadPoolExecutor(self.in_flight, thread_name_prefix="kafka-sink")
 
     @classmethod

@@ -49,12 +49,12 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.visits import Lane, Visit
 
 logger: EventLogger = logging.getLogger(__name__)
-MAX_TRIES = 3  # of a file for one page
-RETRY_PAUSE_SECONDS = 2.0  # before the second try; twice as long before the third
+MAX_TRIES = 3  # how often a file is tried for one page
+RETRY_PAUSE_SECONDS = 2.0  # the pause before the second try; the one before the third is twice as long
 # Longest pause that a page waits for: behind a host that is broken or asks for more, pages would pile up.
 MAX_PAUSE_SECONDS = 30.0
-REMEMBERED_FILES = 10_000  # whose results are kept in memory: a logo that is on every page is fetched once
-STORE_RETRY_SECONDS = 2.0  # between two tries while the store takes nothing, as with a full disk
+REMEMBERED_FILES = 10_000  # most files whose results are kept in memory: a logo that is on every page is fetched once
+STORE_RETRY_SECONDS = 2.0  # the pause between two tries while the store takes nothing, as with a full disk
 STORE = "media"  # the store's name among the sinks that are down
 
 
@@ -249,7 +249,7 @@ class PageMediaPipeline:
         task = self._files[url] = asyncio.create_task(self._download(url, visit, lane), name="media file")
         try:
             return await task
-        except BaseException:  # not remembered: for the next page it is tried again
+        except BaseException:  # it isn't remembered: for the next page the file is tried again
             if self._files.get(url) is task:
                 del self._files[url]
             raise
@@ -273,7 +273,7 @@ class PageMediaPipeline:
         if not response.body:
             raise _NoFileError(Outcome("retry", reasons.EMPTY_BODY))
         sha256 = hashlib.sha256(response.body).hexdigest()
-        path = f"{sha256[:2]}/{sha256}{_ending(response)}"  # nothing of the URL
+        path = f"{sha256[:2]}/{sha256}{_ending(response)}"  # nothing of the URL is in the path
         with visit.deadline.paused():  # what the store takes of the time doesn't count as the page's
             await self._store(path, response.body)
         self._scrapy.inc_stats("downloaded")

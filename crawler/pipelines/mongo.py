@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 COLLECTION = "items"
 PROOF = "headroom.proof"  # the collection, and the `_id`, of a document that shows whether the database takes writes
 MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
-# To find a page, and the latest items: of a plan, of a site, that a combination found, of all.
+# The indexes find a page, and the latest items: of a plan, of a site, that a combination found, of all.
 INDEXES = ("fingerprint",), ("plans", "time"), ("resource", "time"), ("combinations", "time"), ("time",)
 ACCESS_SECONDS = 2.0  # a server that takes longer is taken for one that is away
 AUTHENTICATION_FAILED, UNAUTHORIZED = 18, 13  # MongoDB's error codes
-DOCUMENT_MAX_BYTES = 16 * 1024 * 1024 - 64 * 1024  # its limit, less what `plans` may grow by: a thousand names of plans
-DEPTH_MAX = 100  # levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
-DUPLICATE_KEY = 11_000  # of an insert: most likely the document is there already
+# MongoDB's limit, less what `plans` may grow by: a thousand names of plans.
+DOCUMENT_MAX_BYTES = 16 * 1024 * 1024 - 64 * 1024
+DEPTH_MAX = 100  # most levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
+DUPLICATE_KEY = 11_000  # MongoDB's error code for an insert whose document is most likely there already
 
 logger: EventLogger = logging.getLogger(__name__)
 
@@ -181,7 +182,7 @@ class MongoSink(Sink):
         try:
             try:
                 await _write_and_delete(self._items.database.get_collection(PROOF))
-            except OperationFailure:  # no right to, or no writes at all
+            except OperationFailure:  # the user has no right to it, or there are no writes at all
                 await _write_and_delete(self._items)
         except PyMongoError as error:
             raise self._unavailable(error) from None
@@ -216,7 +217,7 @@ class MongoSink(Sink):
         try:
             await self._items.bulk_write(list(writes.values()), ordered=False)
         except BulkWriteError as error:
-            if error.details.get("writeConcernErrors"):  # written, but not on a majority
+            if error.details.get("writeConcernErrors"):  # the document was written, but not on a majority
                 raise self._unavailable(error) from None
             positions = list(writes)
             return {positions[answer["index"]]: answer for answer in error.details["writeErrors"]}

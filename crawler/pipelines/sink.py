@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 logger: EventLogger = logging.getLogger(__name__)
 _BEFORE_VALUES = re.compile("[^{\"'`]{0,120}")  # what an error says before the first value, which may be an item's
-CLOSE_SECONDS = 5.0  # by then Scrapy has waited for every item; only a probe can be left
+CLOSE_SECONDS = 5.0  # how long closing may take: Scrapy has waited for every item by then, so only a probe can be left
 
 
 @dataclass(slots=True, eq=False)
@@ -269,7 +269,7 @@ def message(item: Item | Also) -> bytes:
     try:
         # orjson keeps the buffer that it has written to, several times as large: 65 kB for a message of 9.
         return memoryview(orjson.dumps(item)).tobytes()
-    except TypeError as error:  # a lone surrogate, an integer past 64 bits, what isn't JSON in `extra`
+    except TypeError as error:  # it has a lone surrogate, an integer past 64 bits, or what isn't JSON in `extra`
         raise SinkRejectedError("sinks", reasons.NOT_ENCODABLE, str(error)) from None
 
 

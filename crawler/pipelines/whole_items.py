@@ -16,7 +16,7 @@ from crawler.base.errors import ConfigError, UnavailableError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FOLDER = "items"  # within FILES_STORE; the folders of media have two characters
+FOLDER = "items"  # the folder within FILES_STORE; the folders of media have two characters
 
 
 class WholeItems:
@@ -79,7 +79,8 @@ def _write(path: Path, value: bytes) -> None:
             file.write(value)
             file.flush()
             os.fsync(file.fileno())
-            Path(file.name).chmod(0o644)  # as other files of the store; temporary ones are their owner's alone
+            # Other files of the store have this mode; temporary ones are their owner's alone.
+            Path(file.name).chmod(0o644)
             Path(file.name).replace(path)
         except BaseException:
             Path(file.name).unlink(missing_ok=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.plans.plan_file import KeywordClass
 
 Combination = tuple[str, ...]
-STEPS_PER_COMBINATION = 20  # how many may turn out equal, for each combination that is allowed, before it is too many
+STEPS_PER_COMBINATION = 20  # how many may turn out equal, for each that is allowed, before there are too many
 
 
 class TooManyError(PlanError):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from crawler.plans.combinations import Combination
     from crawler.plans.plan import Plan
 
-OVERLAPS_SHOWN = 100  # pairs; the first few already tell what to change
-OVERLAP_STEPS = 1_000_000  # subsets that are looked at, in about a second
+OVERLAPS_SHOWN = 100  # most pairs that are shown; the first few already tell what to change
+OVERLAP_STEPS = 1_000_000  # most subsets that are looked at, in about a second
 _SECONDS_PER_HOUR = 3_600
 
 

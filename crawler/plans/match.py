@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 OPERATORS = frozenset({"and", "or"})
-MAX_NESTING = 20  # levels of parentheses; people read fewer, and each takes some of Python's stack
+MAX_NESTING = 20  # most levels of parentheses; people read fewer, and each takes some of Python's stack
 _TOKEN = re.compile(r"[()]|\w+|[^\s\w()]+")
 
 

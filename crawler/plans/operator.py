@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import Queue
     from crawler.plans.registry import PlanRecord, PlanState
 
-RECOUNT_TRIES = 3  # seeds that move during a recount may look like a fault; a real one is the same each time
-COMMAND_CONNECT_SECONDS = 5.0  # a person waits at the terminal, and a Redis that runs answers within milliseconds
+# How often a fault is counted again: seeds that move meanwhile may look like one; a real one stays the same.
+RECOUNT_TRIES = 3
+# How long a command tries to connect: a person waits, and a Redis that runs answers within ms.
+COMMAND_CONNECT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,8 @@ class Operator:
         """
         record = await self._plan(name)
         if record.state == "cancelled":
-            await self._set_aside(name, progress)  # what workers have handed back since; there may be none to claim it
+            # Workers may have handed seeds back since, and none may be there to claim them.
+            await self._set_aside(name, progress)
         elif record.offering_until_ms > await self.registry.now_ms():
             raise PlanError(f"plan {name!r} is being submitted; cancel it first")
         await self._refuse_unfinished(record)

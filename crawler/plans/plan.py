@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
     from crawler.base.yamlfile import YamlDocument
 
-_ANY_WORD = ("a",)  # to count search pages with: their number depends on the site alone, and all encodings have an a
-LIST_COMBINATIONS_MAX = 10_000  # each page of a list is compared with all: two seconds for a thousand rows
-SEEDS_MAX = 10_000_000  # of a plan from Redis: it was counted when it was submitted, but a forged one wasn't
+# Stands for any word to count search pages: they depend on the site alone, and all encodings have an a.
+_ANY_WORD = ("a",)
+# Most combinations of a list, with which each page is compared: two seconds for a thousand rows.
+LIST_COMBINATIONS_MAX = 10_000
+SEEDS_MAX = 10_000_000  # most seeds of a plan from Redis: it was counted when it was submitted, but a forged one wasn't
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from crawler.base.models import is_plan_name
 from crawler.base.yamlfile import Part, ShortPart
 from crawler.plans.match import OPERATORS
 
-MAX_WORD_CHARACTERS = 200  # of a keyword: search boxes take no more
-MAX_SITES = 1_000  # of a plan: each is a file to read
-_MAX_INTERVAL_D = 366  # days between two runs of a plan; more is a mistake
+MAX_WORD_CHARACTERS = 200  # the longest keyword: search boxes take no more
+MAX_SITES = 1_000  # most sites of a plan: each is a file to read
+_MAX_INTERVAL_D = 366  # most days between two runs of a plan; more is a mistake
 _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
 _SCHEDULE = re.compile(r"every ([1-9][0-9]{0,6}) ?([mhd])")
 _CLASS_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")

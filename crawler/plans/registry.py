@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PlanState = Literal["active", "paused", "cancelled"]
-SITES_CHANGED, PLANS_CHANGED = "sites", "plans"  # what workers are sent on their wake channels
-MAX_KEYS_CHARACTERS = 500  # of the keys in an error that says where two sites differ
-WRITE_TRIES = 100  # of a record that others change, too: each try that fails is a command of theirs that succeeded
+SITES_CHANGED, PLANS_CHANGED = "sites", "plans"  # the messages that workers are sent on their wake channels
+MAX_KEYS_CHARACTERS = 500  # how much is shown of the keys in an error that says where two sites differ
+WRITE_TRIES = 100  # most tries to write a record that others change, too: each failed one is another command's success
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from crawler.robots.rules import Rules
 
 MAX_AUTHORITIES = 10_000
-MAX_TOTAL_BYTES = 16 * 1024 * 1024  # of all files together; their parsed rules take some ten times as much memory
+# The most that all files take together; their parsed rules take some ten times as much memory.
+MAX_TOTAL_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class RobotsCache:
     """The rules of authorities, by authority."""
 
     def __init__(self) -> None:
-        self._rules: OrderedDict[str, CachedRules] = OrderedDict()  # least recently used first
+        self._rules: OrderedDict[str, CachedRules] = OrderedDict()  # the least recently used rules stand first
         self._total_bytes = 0
 
     def get(self, authority: str) -> CachedRules | None:

@@ -27,17 +27,23 @@ import orjson
 
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, clip
 
-MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2: at least five are followed
-MAX_FETCH_SECONDS = 30  # a file of the size that is read which takes longer counts as unreachable
-KEEP_SECONDS = 86_400.0  # RFC 9309, 2.4: a file is used for 24 hours at most
+MAX_REDIRECTS = 5  # most redirects to a file; RFC 9309, 2.3.1.2 wants at least five followed
+# How long a file may take; one of the size that is read which takes longer counts as unreachable.
+MAX_FETCH_SECONDS = 30
+KEEP_SECONDS = 86_400.0  # how long a file is used; RFC 9309, 2.4 allows 24 hours
 KEEP_FAILURES_SECONDS = 21_600.0  # a count of failures is kept this much longer than the delay, for the next failure
-GROWTH = 4.0  # of delays: pages are tried after 1, 4, 16 minutes, to outlast a restart of their host but not a weekend
-# Of the delay until an unreachable file is asked for again, so that a host that is back is noticed in 5 minutes.
+# The factor of delays: pages are tried after 1, 4, 16 minutes, to outlast a host's restart but not a weekend.
+GROWTH = 4.0
+# The most by which the delay grows until an unreachable file is asked for again, so that a host that is back is noticed
+# in 5 minutes.
 MAX_FACTOR = 5.0
 MAX_RETRY_SECONDS = 3_600.0  # longest delay until a page is tried again whose robots.txt was unreachable
-HOLD_FIRST = 10  # pages that are tried together with the second question; twice as many with each later one
-HOLD_MAX = 60  # so many don't keep a worker from other pages while the host is silent (CONCURRENT_REQUESTS is 64)
-MAX_RECORD_BYTES = 1024 * 1024  # of a record in Redis: base64 of a file that zlib couldn't shrink, and a little more
+HOLD_FIRST = 10  # how many pages are tried together with the second question; each later one has twice as many
+# The most pages that are tried together: so many leave a worker room for others while the host is silent, since
+# CONCURRENT_REQUESTS is 64.
+HOLD_MAX = 60
+# The longest record in Redis: base64 of a file that zlib couldn't shrink, and a little more.
+MAX_RECORD_BYTES = 1024 * 1024
 State = Literal["rules", "none", "unreachable"]
 
 

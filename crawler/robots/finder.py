@@ -101,7 +101,8 @@ class RobotsFinder:
         self._shared = SharedRobots(
             worker.redis, worker.config.frontier.keys, worker.config.frontier.partitions, worker.events
         )
-        self._finding: dict[str, asyncio.Future[None]] = {}  # by authority: done when a request of this worker has them
+        # By authority: the future of the request of this worker that finds its rules.
+        self._finding: dict[str, asyncio.Future[None]] = {}
 
     def cached(self, authority: str) -> CachedRules | None:
         """Returns an authority's rules if they are in memory and fresh, else None."""
@@ -187,7 +188,7 @@ class RobotsFinder:
                     return file
         fetched: RobotsFile | None = None
         try:
-            stored = await self._stored(authority)  # again: another worker may have been done just before
+            stored = await self._stored(authority)  # once more, since another worker may have been done just before
             if stored is not None and stored.fresh_s > 0:
                 return stored
             fetched = await self._fetch(authority, earlier, visit, lane)

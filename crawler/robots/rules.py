@@ -35,13 +35,14 @@ from crawler import config
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-MAX_FILE_BYTES = 500 * 1024  # RFC 9309, 2.5: at least so much is parsed; lines that begin after it are ignored
-MAX_LINE_BYTES = 2_083 * 8 - 1  # Google's limit: eight of the longest URLs that browsers take
-_BOM = "\xef\xbb\xbf"  # UTF-8's, as Latin-1
-_WHITE = " \t\n\v\f\r"  # ASCII's; str.strip() would take some bytes of UTF-8 characters too
+# How much of a file is parsed, by RFC 9309, 2.5 at least so much; lines that begin after it are ignored.
+MAX_FILE_BYTES = 500 * 1024
+MAX_LINE_BYTES = 2_083 * 8 - 1  # the longest line, by Google's limit: eight of the longest URLs that browsers take
+_BOM = "\xef\xbb\xbf"  # UTF-8's mark, read as Latin-1
+_WHITE = " \t\n\v\f\r"  # white space in ASCII; str.strip() would take some bytes of UTF-8 characters too
 _LINE = re.compile(r"[^\r\n]+")
 _WORD = re.compile(r"[^ \t-\r/]*")
-_TOKEN = re.compile(r"[A-Za-z_-]*")  # RFC 9309, 2.2.1: all that a product token may hold
+_TOKEN = re.compile(r"[A-Za-z_-]*")  # all that a product token may hold, by RFC 9309, 2.2.1
 _DELAY = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}")
 _AGENT_KEYS = ("user-agent", "useragent", "user agent")
 _RULE_KEYS = ("allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")
@@ -214,7 +215,7 @@ def group_for(body: bytes, agent: str) -> RuleGroup:
     delays_s = [0.0, 0.0, 0.0]  # by the agents that they apply to
     file_agents = _ALL  # the most specific agents that the file names
     rule_agents = delay_agents = _NOBODY  # the agents that a rule and a Crawl-delay at this line apply to
-    has_rule = has_delay = False  # since the last user-agent line
+    has_rule = has_delay = False  # whether a rule and a Crawl-delay came since the last user-agent line
     for key, value in _fields(body):
         if key.startswith(_AGENT_KEYS):
             agents = _agents_of(value, token)

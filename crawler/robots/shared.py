@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys, PartitionKeys
 
 MOVED_SECONDS = 600  # how long a redirect to a busy host is remembered, and the authority not asked whether it holds
-MAX_URL_BYTES = 10_000  # read of where a file has moved to: junk in its place may be of any size
-ASKING_MILLISECONDS = 5_000  # expiry of an asking worker's mark, which it renews three times in that time
+MAX_URL_BYTES = 10_000  # how much is read of where a file has moved to: junk in its place may be of any size
+ASKING_MILLISECONDS = 5_000  # when the mark of a worker that asks expires; it renews it three times in that time
 
 
 class SharedRobots:

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
 
-ANSWERS_MAX = 20  # of a site and reason: they resemble each other
-KEPT_SECONDS = 31 * 86_400  # after the last one of any site
-UNPACKED_BYTES_MAX = 65_536  # what is read from Redis isn't trusted to become no larger than what was written
+ANSWERS_MAX = 20  # most answers of one site and reason that are kept: they resemble each other
+KEPT_SECONDS = 31 * 86_400  # how long answers are kept after the last one of any site
+# The most that an answer may unpack to: what is read from Redis isn't trusted to be what was written.
+UNPACKED_BYTES_MAX = 65_536
 
 
 class FailedAnswer(NamedTuple):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
 
-NAMES_MAX = 2_000  # of one step: some 150 kB at most; reasons and statuses are few, sites may be many
-BY_SITE = "site:"  # with this begin the names of what is counted by site
+NAMES_MAX = 2_000  # most names in one step, in some 150 kB: reasons and statuses are few, sites may be many
+BY_SITE = "site:"  # the beginning of the names of what is counted by site
 # Adds counts to each step, and to the sums of all time. ARGV: for how long each is kept, in s, 0 for ever; the most
 # names that each holds; then the counts, by name and number.
 ADD = """#!lua flags=allow-oom
@@ -61,7 +61,8 @@ class Resolution(NamedTuple):
 HOUR, DAY = 3_600, 86_400
 # Each has some 100 to 400 steps: as many as a line on a screen has room for.
 RESOLUTIONS = (Resolution(60, 2 * HOUR), Resolution(600, 2 * DAY), Resolution(2 * HOUR, 31 * DAY))
-# Of what has many names, such as sites and hosts: its shares in a period are looked at, and not how they rise and fall.
+# The steps of what has many names, such as sites and hosts: people look at its shares in a period, not at how they rise
+# and fall.
 COARSE = (RESOLUTIONS[0], Resolution(6 * HOUR, 31 * DAY))
 
 

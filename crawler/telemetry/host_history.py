@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
     from crawler.telemetry.history import Resolution
 
-HOSTS_MAX = 100  # of a step: more than a screen shows
+HOSTS_MAX = 100  # most hosts in one step: more than a screen shows
 # Adds answers, bytes and errors of hosts to each step. ARGV: for how long each is kept, in s; the most hosts of one;
 # then host, answers, bytes and errors of each.
 ADD = """#!lua flags=allow-oom

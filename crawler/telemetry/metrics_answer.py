@@ -48,5 +48,6 @@ async def answer(
 
 def _is_token(authorization: str, token: str) -> bool:
     scheme, _, shown = authorization.partition(" ")
-    is_same = hmac.compare_digest(shown.strip().encode(), token.encode())  # in a time that tells nothing of the token
+    # It takes a time that tells nothing of the token.
+    is_same = hmac.compare_digest(shown.strip().encode(), token.encode())
     return bool(token) and scheme.lower() == "bearer" and is_same

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
 
-ITEMS_MAX = 200  # of a site: some screens full
-KEPT_SECONDS = 31 * 86_400  # after the last item of any site
-WHOLE_BYTES_MAX = 32_768  # of an item as JSON; a larger one is cut
-TEXT_CHARACTERS_MAX = 4_000  # of each text of one that is cut
-UNPACKED_BYTES_MAX = 262_144  # what is read from Redis isn't trusted to become no larger than what was written
-READ_AT_ONCE = 200  # items; unpacking so many takes some 5 ms
+ITEMS_MAX = 200  # most items of a site that are kept: some screens full
+KEPT_SECONDS = 31 * 86_400  # how long items are kept after the last one of any site
+WHOLE_BYTES_MAX = 32_768  # the longest item, as JSON, that is kept whole; a larger one is cut
+TEXT_CHARACTERS_MAX = 4_000  # how much stays of each text of an item that is cut
+# The most that an item may unpack to: what is read from Redis isn't trusted to be what was written.
+UNPACKED_BYTES_MAX = 262_144
+READ_AT_ONCE = 200  # most items that are unpacked at once, which takes some 5 ms
 # Adds items of a site. KEYS: the hash of packed items, that of the sites' sizes, the site's order; ARGV: the beginning
 # of all orders' keys, the site, the most items of a site, the most bytes of all, for how long they are kept, in s; then
 # id, time in ms and the packed item, of each. When Redis is full, it is refused as other writes are: nothing is lost.

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from crawler.telemetry.history import Resolution
 
 STEPS = RESOLUTIONS[:2]  # older than two days, a node's load is nobody's business
-SAMPLES = sum(step.kept_seconds // step.seconds for step in STEPS)  # fewer than 512: Redis packs so small a hash
+# How many samples a node has: fewer than 512, since Redis packs so small a hash.
+SAMPLES = sum(step.kept_seconds // step.seconds for step in STEPS)
 KEPT_SECONDS = STEPS[-1].kept_seconds
-PACKED = struct.Struct(">IHHHHHHH")  # below, with the step's beginning in minutes since the epoch before it
+# The form of a sample: its step's beginning in minutes since the epoch, and the figures below.
+PACKED = struct.Struct(">IHHHHHHH")
 PERCENT_SCALE = 100  # percents are kept with two digits behind the point
 NUMBER_MAX = 0xFFFF
 REPORTED_MAX = 1e9  # a larger number, in Redis by mistake, must not keep a node from its history
@@ -118,5 +120,5 @@ def _load(raw: bytes | None, begin_s: int) -> NodeSample | None:
         return None
     minute, *values = PACKED.unpack(raw)
     if minute != begin_s // 60:
-        return None  # of a step long ago
+        return None  # the sample is of a step long ago
     return NodeSample(*(value / PERCENT_SCALE for value in values[:4]), *values[4:])

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from crawler.base.models import Seed
     from crawler.frontier.keys import Keys
 
-NAMES_MAX = 2_000  # of a plan: some 500 combinations, in 200 kB at most; what comes later isn't counted
-KEPT_SECONDS = 31 * 86_400  # after the last count
+NAMES_MAX = 2_000  # most names of one plan: some 500 combinations, in 200 kB at most; what comes later isn't counted
+KEPT_SECONDS = 31 * 86_400  # how long counts are kept after the last one
 What = Literal["pages", "found", "new", "items"]
 
 

@@ -28,19 +28,19 @@
 
 -- Bounds of one call.
 local MOST = {
-  reclaimed = 200, -- seeds and turns taken back from owners whose sessions have lapsed
-  lapsed_sessions = 10, -- lapsed sessions looked at
-  quarantine_looks = 20, -- quarantined seeds looked at
-  hosts_per_read = 200, -- hosts read from `hosts` at once
-  hosts = 500, -- hosts looked at: some 15 ms where all of their turns are held
+  reclaimed = 200, -- seeds and turns that are taken back from owners whose sessions have lapsed
+  lapsed_sessions = 10, -- lapsed sessions that are looked at
+  quarantine_looks = 20, -- quarantined seeds that are looked at
+  hosts_per_read = 200, -- hosts that are read from `hosts` at once
+  hosts = 500, -- hosts that are looked at: some 15 ms where all of their turns are held
   -- Seeds given, seeds and turns taken back, and twice the seeds whose plans have stopped, since to park or fail one
   -- costs twice as much: some 15 ms.
   moves = 500,
   site_looks = 50, -- seeds of a host whose sites are looked at, to see whether all need a browser
 }
-local CRASHES_MAX = 3  -- workers that may die with a quarantined seed; then it fails
-local DRAIN_MS = 60000 -- within which an owner who is told to drain must come for the quarantined seed; then others may
-local YIELD_MS = 1200  -- for which a turn is left to whoever waits for it, who asks once a second
+local CRASHES_MAX = 3 -- how many workers may die with a quarantined seed before it fails
+local DRAIN_MS = 60000 -- how soon an owner who is told to drain must come for the quarantined seed, before others may
+local YIELD_MS = 1200 -- how long a turn is left to whoever waits for it, who asks once a second
 
 local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local serial, max_seeds, carrying, lock_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
@@ -63,7 +63,7 @@ local function refuse()
   end
 end
 
-local moved = 0 -- what counts against MOST.moves, but for the seeds given
+local moved = 0 -- how much of MOST.moves is used, but for the seeds given
 
 -- Moves lapsed sessions out of `sessions`, into `lapsed` of both frontiers. From then on they can't be renewed. Those
 -- that only Redis's absence or a change of its clock has made late are given more time first (lib/sessions.lua).
@@ -456,8 +456,8 @@ end
 -- holder of a seed may die, `sessions`. `reclaimed`: how much this call has reclaimed; at the limit there may be more.
 local function next_claim_ms(reclaimed)
   local LAPSE_GRACE_MS = 100 -- added to the next session's deadline, so that one look finds it lapsed
-  local DRAIN_LOOK_MS = 1000 -- until the next look for a quarantined seed: another owner may be draining for it
-  local LEFT_MS = 100        -- until an owner asks again that has left turns to others, who may not want them
+  local DRAIN_LOOK_MS = 1000 -- when a quarantined seed is looked for again: another owner may be draining for it
+  local LEFT_MS = 100 -- when an owner asks again that has left turns to others, who may not want them
   if reclaimed >= MOST.reclaimed then return 0 end
   local waits = {}
   local first_host = call('ZRANGE', hosts, 0, 0, 'WITHSCORES')

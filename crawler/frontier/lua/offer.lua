@@ -38,7 +38,7 @@ local ANSWER = {
   known_stays_known = '6',
 }
 
-local COUNTS_FROM = 8 -- place in ARGV
+local COUNTS_FROM = 8 -- the place in ARGV where the counts begin
 local COUNT_WORDS = 3
 local SEED_WORDS = 3
 

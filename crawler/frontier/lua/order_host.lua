@@ -9,7 +9,7 @@
 -- Returns {delay in ms (0: none), 1 where it is paused}, as operators want it from now on; or {-1, 0} where they want
 --   something of ORDERS_MAX other hosts in this partition: then nothing was done.
 
-local ORDERS_MAX = 1000 -- some 100 kB; whole sites are slowed down in their files
+local ORDERS_MAX = 1000 -- most hosts with orders, which take some 100 kB; whole sites are slowed down in their files
 
 local channel, other_channel, host, delay_text, paused_text, forget_text = unpack(ARGV)
 local host_turns = turns_of(host)

@@ -11,7 +11,7 @@
 -- Returns the version that counts from now on.
 
 local DELETED_MS = 604800000 -- how long a deleted plan's state stays: no page is under way for a week
-local LOOK_MAX = 100         -- states looked at in one call: more than one deletion brings, so that none is left
+local LOOK_MAX = 100 -- most states that are looked at in one call: more than one deletion brings, so that none is left
 
 local plan, version, edition, state = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local known_version = tonumber(string.match(call('HGET', plan_states, plan) or '', '^(%d+) ') or '0')

@@ -14,7 +14,7 @@
 --     it, as on the turn of a given-up call.
 -- Returns {how many seeds are ready again, how many of the seeds it came to, and how many of the turns}.
 
-local SEEDS_FROM = 5 -- place in ARGV
+local SEEDS_FROM = 5 -- the place in ARGV where the seeds begin
 local SEED_WORDS, TURN_WORDS = 2, 3
 
 local channel, owner, given_up, number = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])

@@ -8,8 +8,8 @@
 -- ARGV: site; 1 if its pages of this frontier are rendered, else 0.
 -- Returns whether hosts are left to be put there, as 1 or 0.
 
-local MOVES_MAX = 1000 -- in one call: some 2 ms
-local MOVING = frontier .. ' ' -- in `browser_sites`, of a site without a name: hosts are being moved
+local MOVES_MAX = 1000 -- most hosts that one call moves: some 2 ms
+local MOVING = frontier .. ' ' -- stands in `browser_sites` for a site without a name: hosts are being moved
 
 local entry = frontier .. ' ' .. ARGV[1]
 if ARGV[2] == '1' then

@@ -23,11 +23,11 @@
 -- Returns {how many settlements ended a claim, how many of them it came to, and how many of the turns}. Those that it
 --   came to and that ended none found the claim somebody else's by now.
 
-local SETTLEMENTS_FROM = 9 -- place in ARGV
+local SETTLEMENTS_FROM = 9 -- the place in ARGV where the settlements begin
 local SETTLEMENT_WORDS = 6
 local TURN_WORDS = 7
-local FORGIVEN_MAX = 20    -- failures in a row that are taken for the pages' own, after a page that was answered
-local EXPIRED_MAX = 20     -- failed seeds forgotten in one call
+local FORGIVEN_MAX = 20 -- failures in a row that are taken for the pages' own, after a page that was answered
+local EXPIRED_MAX = 20 -- most failed seeds that are forgotten in one call
 
 local channel, other_channel, owner = ARGV[1], ARGV[2], ARGV[3]
 local max_attempts, fail_days, number = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[8])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # How long a worker that calls itself starved counts as such; it repeats that with each vain claim.
 STARVED_SECONDS = 2.0
 SAYING_SECONDS = 1.0  # how long no worker repeats that one is starved, once any has said so
-# For so long after a worker's own turn is free again, it leaves that one, too, to whoever is starved.
+# How long a worker leaves a turn of its own that is free again to whoever is starved.
 PATIENCE_SECONDS = 0.25
 # How long claims are vain before a worker is starved; hosts with many turns free one sooner.
 STARVED_AFTER_SECONDS = 1.0

@@ -81,7 +81,7 @@ class KnownPages:
         while counts or len(answers) < len(to_offer):
             batch = [offered[place] for place in to_offer[len(answers) : len(answers) + OFFER_BATCH]]
             of_batch = await call(batch, counts=counts)
-            if of_batch is None and counts:  # the next call relies on no receipt
+            if of_batch is None and counts:  # then the next call relies on no receipt
                 to_offer, remembered = list(range(len(offered))), []
             counts = Counter()
             answers += of_batch or b""

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _NO_PLANS: frozenset[str] = frozenset()  # all visits share this one
-# Of an answer. What is shown of it is cut only once secrets are hidden: half of one is none that is known.
+# How much of an answer's body a visit keeps to be shown. It is cut shorter only once secrets are hidden, since half of
+# a secret wouldn't be recognised.
 BODY_BYTES = 4_096
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
 
 TELL_SECONDS = 10  # how often items are told; people wait that long for a page's item
-# Of a site in that time, the newest, so that a fast crawl pays next to nothing: packing one takes 60 us.
+# How many of a site's items, the newest, are told each time, so that a fast crawl pays next to nothing: packing one
+# takes 60 us.
 TOLD_MAX = 20
 WAITING_BYTES_MAX = 4_000_000  # the most that all messages which wait take; further ones aren't told
 

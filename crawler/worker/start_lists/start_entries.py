@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from crawler.sites import Site
 
-# Of one entry: eight times the longest URL, so there is room for each character as a JSON escape of six, and for what
-# `ignore` drops.
+# The longest entry that is read: eight times the longest URL, so there is room for each character as a JSON escape of
+# six, and for what `ignore` drops.
 ENTRY_BYTES_MAX = 1 << 16
 REFUSED = ":refused"  # the end of the key under which a hash keeps a list's refused entries
 DEFAULT_SITE = "web"
