@@ -16,7 +16,8 @@ from crawler.render.errors import BrowserMissingError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ANSWER_SECONDS = 3.0  # a program that is asked for its version, or for fonts, answers within half a second
+# How long a program may take that is asked for its version, or for fonts; half a second is the rule.
+ANSWER_SECONDS = 3.0
 
 
 async def browser(settings: Mapping[str, Any]) -> Finding:

@@ -10,8 +10,9 @@ from crawler.doctor.finding import Finding, advice, loss, ok
 if TYPE_CHECKING:
     from crawler.doctor.redis_server import ExaminedRedis
 
-OFF_MAX_SECONDS = 1.0  # clocks that are kept by NTP differ by milliseconds
-# Of two versions of a page the one with the later `time` stays in Mongo. Nothing is visited twice within a minute.
+OFF_MAX_SECONDS = 1.0  # how much a clock may be off: clocks that are kept by NTP differ by milliseconds
+# How much a clock must be off for versions of a page to be confused: the one with the later `time` stays in Mongo, and
+# nothing is visited twice within a minute.
 VERSIONS_CONFUSED_SECONDS = 60.0
 
 

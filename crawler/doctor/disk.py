@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 GIGABYTE = 1_000_000_000
 # A page's item is some 10 kB, so this is some ten minutes of a busy worker; an image, or a log, takes more.
 FULL_BYTES = 100_000_000
-ANSWER_SECONDS = 2.0  # a disk answers within ms; a file server that is away never
-LITTLE_BYTES = 5 * GIGABYTE  # a day or so of one worker without images
+ANSWER_SECONDS = 2.0  # how long a disk may take, which answers within ms; a file server that is away never does
+LITTLE_BYTES = 5 * GIGABYTE  # less free space than this is little: a day or so of one worker without images
 
 
 async def disk(settings: Mapping[str, Any]) -> Finding:

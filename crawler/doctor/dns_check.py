@@ -20,11 +20,12 @@ from crawler.download.targets import PROXY_SCHEMES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-HOSTS_MAX = 10  # enough to tell a host that is gone from a name server that is
+HOSTS_MAX = 10  # most hosts that are looked up: enough to tell a host that is gone from a name server that is
 # Resolvers wait for one name server for 5 s before they ask the next; here the stored sites were read before, and all
 # must be over within checks.py's OTHERS_SECONDS.
 LOOKUP_SECONDS = 3.0
-ANY_SITE = ("http://site.invalid", "https://site.invalid")  # by which the proxies are found while no site is stored
+# Stands for a site while none is stored, so that the proxies are found.
+ANY_SITE = ("http://site.invalid", "https://site.invalid")
 
 
 async def dns(settings: Mapping[str, Any]) -> Finding:

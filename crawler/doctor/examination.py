@@ -32,7 +32,7 @@ SILENCE = (
     RedisTimeoutError,
     ConnectionFailure,
 )
-TEXT_CHARACTERS_MAX = 600  # of a finding: two sentences, with what a server said and some names
+TEXT_CHARACTERS_MAX = 600  # the longest finding: two sentences, with what a server said and some names
 
 
 @dataclass(frozen=True, slots=True)

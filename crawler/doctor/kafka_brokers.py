@@ -20,7 +20,7 @@ from crawler.servers.kafka_clients import MESSAGE_BYTES, kafka_admin
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 
-SAFE_REPLICAS = 3  # one may be down, another be lost, and the items are still there
+SAFE_REPLICAS = 3  # fewer aren't safe: of three, one may be down, another be lost, and the items are still there
 SAFE_IN_SYNC = 2
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pymongo import AsyncMongoClient
     from pymongo.asynchronous.collection import AsyncCollection
 
-MEMBERS_MIN = 3  # of two, a majority is both
-CLOSE_SECONDS = 1.0  # the library says good-bye to the server, which may be frozen
+MEMBERS_MIN = 3  # the fewest members that are safe, since of two a majority is both
+CLOSE_SECONDS = 1.0  # how long closing may take: the library says good-bye to the server, which may be frozen
 
 
 @dataclass(frozen=True, slots=True)

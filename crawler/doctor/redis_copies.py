@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # A replica acknowledges what it has every second; one that is silent for so long is cut off, or can't keep up.
 LAG_MAX_SECONDS = 5
-BEHIND_MAX_BYTES = 10_000_000  # some seconds of a busy crawl's writes
+BEHIND_MAX_BYTES = 10_000_000  # how far a replica may be behind: some seconds of a busy crawl's writes
 LOST = "what it lacks is lost by a failover; see its log, and the network between the two"
 
 

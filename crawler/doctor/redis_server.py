@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 MEGABYTE = 1_000_000
-NEARLY_FULL = 0.8  # of maxmemory: time to act, before claims and offers wait
+NEARLY_FULL = 0.8  # the share of maxmemory from which on it is time to act, before claims and offers wait
 # How a server answers PING that isn't away: its disk is full or broken, or its primary is away.
 BROKEN = ("MISCONF ", "Link with MASTER is down")
 MAY_WRITE = "#!lua flags=allow-oom\nreturn 0"
-PINGS = 20  # enough for a median; on one network all take a few ms
-PINGS_SECONDS = 1.0  # for all of them, where each takes long
+PINGS = 20  # how many pings are sent: enough for a median; on one network all take a few ms
+PINGS_SECONDS = 1.0  # how long all of them may take, where each takes long
 # A median on one network is under 1 ms. Each page waits for two or three calls, and each batch of claims for one.
 MEDIAN_MAX_SECONDS = 0.01
 

@@ -14,7 +14,7 @@ from crawler.servers.redis import redis_async
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-READ_SECONDS = 2.0  # Redis answers within milliseconds, or the checks of it have said that it doesn't
+READ_SECONDS = 2.0  # how long reading may take: Redis answers within ms, or its checks have said that it doesn't
 
 
 async def stored_sites(settings: Mapping[str, Any]) -> dict[str, str] | None:

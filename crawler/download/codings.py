@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 ACCEPT_ENCODING = b"gzip, deflate, br, zstd"  # the value of the request header
-MAX_CODINGS = 3  # one over the other; one is the rule, two are a mistake that happens
-MAX_STREAMS = 1_000  # in one body: bgzip's blocks of 64 KiB make 500 in the greatest page
+MAX_CODINGS = 3  # most codings one over the other; one is the rule, two are a mistake that happens
+MAX_STREAMS = 1_000  # most streams in one body: bgzip's blocks of 64 KiB make 500 in the greatest page
 SLICE_BYTES = 64 * 1024
-ZSTD_WINDOW_LOG = 23  # 8 MiB, which RFC 9659 demands; zstd's own limit lets a small body ask for 128 MiB
+# The largest window, of 8 MiB, which RFC 9659 demands; by zstd's own a small body asks for 128 MiB.
+ZSTD_WINDOW_LOG = 23
 # No coding: what servers write where nothing was encoded; browsers show such pages.
 _NO_CODING = frozenset({"", "identity", "none", "utf-8", "utf8", "iso-8859-1", "binary", "8bit"})
 _ERRORS = (zlib.error, brotli.error, zstd.ZstdError)
@@ -56,7 +57,7 @@ def decode(body: bytes, content_encoding: Iterable[bytes], max_bytes: int) -> by
             that ends early; `too-large`.
     """
     names = [
-        name.strip().lower().removeprefix("x-")  # x-gzip: RFC 9110, 8.4.1.3
+        name.strip().lower().removeprefix("x-")  # x-gzip is gzip (RFC 9110, 8.4.1.3)
         for value in content_encoding
         for name in value.decode("latin-1").split(",")
     ]
@@ -186,7 +187,7 @@ def _deflate(beginning: bytes) -> _Inflate:
 
 
 _STREAMS: dict[str, Callable[[bytes], _Stream]] = {
-    "gzip": lambda _beginning: _Inflate(16 + zlib.MAX_WBITS),  # 16: zlib's way to say gzip
+    "gzip": lambda _beginning: _Inflate(16 + zlib.MAX_WBITS),  # 16 is zlib's way to say gzip
     "deflate": _deflate,
     "br": lambda _beginning: _Brotli(),
     "zstd": lambda _beginning: _Zstd(),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # libcurl's errors that pycurl has no names for.
 _WEIRD_SERVER_REPLY = 8
-_TOO_LARGE = 100  # libcurl's own bounds on heads
+_TOO_LARGE = 100  # the error that libcurl's own bounds on heads raise
 _HTTP2_STREAM = 92
 _NO_HTTP = frozenset(
     {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
-MAX_IDLE = 256  # kept connections, over all hosts: a process may have 1,024 files, as a rule
+MAX_IDLE = 256  # most idle connections that are kept, over all hosts: a process may have 1,024 files, as a rule
 _IN, _OUT, _BROKEN = select.EPOLLIN, select.EPOLLOUT, select.EPOLLERR | select.EPOLLHUP
 _EVENTS = _IN | _OUT | _BROKEN
 # libcurl's word for each combination of epoll's events. A broken socket is read, by which libcurl learns the error.

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from crawler.download.targets import Target
 
-TCP_CONNECT_SECONDS = 30.0  # for a server that answers at all: four tries of TCP lie within, or a slow handshake
-IDLE_SECONDS = 30  # that a connection is kept for the next request: few hosts are asked again later
+TCP_CONNECT_SECONDS = 30.0  # how long a connect may take: four tries of TCP lie within, or a slow handshake
+IDLE_SECONDS = 30  # how long a connection is kept for the next request: few hosts are asked again later
 # What changes something isn't sent again when a kept connection loses it, so it goes over none that the server may just
 # be closing: the shortest time that servers keep idle ones is 5 s, of Apache and Node.
 UNSAFE_IDLE_SECONDS = 4
 # libcurl's options that pycurl has no names for.
 _SUPPRESS_CONNECT_HEADERS, _DISALLOW_USERNAME_IN_URL = 265, 278
-CONNECT_UPGRADED = 2  # CONNECT_ONLY: libcurl ends the transfer once the server has agreed to a WebSocket
+CONNECT_UPGRADED = 2  # the value of CONNECT_ONLY with which a transfer ends once the server has agreed to a WebSocket
 _METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LINE_ENDS = re.compile(rb"[\r\n\0]+")  # in a header they would end it
 _BODY_LENGTH = frozenset({b"Content-Length", b"Transfer-Encoding"})  # libcurl sets them by the body

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-KEEP_SECONDS = 60.0  # an answer. getaddrinfo doesn't tell its time to live; browsers keep it as long
-KEEP_NONE_SECONDS = 10.0  # that there is none: a name server's hiccup must not cost a host a minute
-LOOKUP_SECONDS = 20.0  # two tries of 5 s at each of two name servers: resolv.conf's defaults
-MAX_ADDRESSES = 16  # of one name; an answer may hold thousands
-MAX_LOOKUPS = 64  # at once, each in a thread, so that slow name servers hold up nobody else
+KEEP_SECONDS = 60.0  # how long an answer is kept, as in browsers: getaddrinfo doesn't tell its time to live
+KEEP_NONE_SECONDS = 10.0  # how long it is kept that there is none: a name server's hiccup must not cost a host a minute
+# How long a look-up may take: two tries of 5 s at each of two name servers, resolv.conf's defaults.
+LOOKUP_SECONDS = 20.0
+MAX_ADDRESSES = 16  # most addresses of one name that are used; an answer may hold thousands
+MAX_LOOKUPS = 64  # most look-ups at once, each in a thread, so that slow name servers hold up nobody else
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class DnsCache:
 
     def __init__(self, size: int, look_up: Callable[[str], list[str]] | None = None) -> None:
         self._look_up = look_up or _getaddrinfo
-        self._answers: LocalCache[str, tuple[float, HostAddresses]] = LocalCache(size)  # with when they expire
+        # By host: when the answer expires, and the answer.
+        self._answers: LocalCache[str, tuple[float, HostAddresses]] = LocalCache(size)
         self._lookups: dict[str, asyncio.Future[HostAddresses]] = {}
         self._questions: queue.SimpleQueue[tuple[str, asyncio.Future[HostAddresses]]] = queue.SimpleQueue()
         self._threads = 0

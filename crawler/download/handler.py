@@ -53,8 +53,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
-TIMEOUT_SECONDS = 10.0  # of a request without `download_timeout`, as in Scrapy's handlers; DOWNLOAD_TIMEOUT sets it
-HOSTS_REMEMBERED = 10_000  # of those whose heads libcurl refuses, and of those who refuse HTTP/2: some 200 bytes each
+# The time of a request without `download_timeout`, as in Scrapy's handlers; DOWNLOAD_TIMEOUT sets that.
+TIMEOUT_SECONDS = 10.0
+# Most hosts whose heads libcurl refuses, or who refuse HTTP/2, that are known: some 200 bytes each.
+HOSTS_REMEMBERED = 10_000
 
 
 class CurlDownloadHandler(BaseDownloadHandler):
@@ -76,8 +78,10 @@ class CurlDownloadHandler(BaseDownloadHandler):
         self._fails_on_loss = config.DOWNLOAD_FAIL_ON_DATALOSS.of(settings)
         self._senders = (id(crawler.signals.sender), id(dispatcher.Any))
         self._idle: list[Transfer] = []  # their handles serve the next simple requests
-        self._odd_hosts: LocalCache[str, None] = LocalCache(HOSTS_REMEMBERED)  # by scheme and authority
-        self._http1_hosts: LocalCache[str, None] = LocalCache(HOSTS_REMEMBERED)  # likewise
+        # Hosts whose heads libcurl refuses, by scheme and authority.
+        self._odd_hosts: LocalCache[str, None] = LocalCache(HOSTS_REMEMBERED)
+        # Hosts who refuse HTTP/2, by scheme and authority.
+        self._http1_hosts: LocalCache[str, None] = LocalCache(HOSTS_REMEMBERED)
         self._curl_loop: CurlLoop | None = None
 
     async def close(self) -> None:

@@ -63,7 +63,7 @@ class _Relay:
         self._loop = asyncio.get_running_loop()
         self._connection = connection
         self._parsing = parsing
-        self._failure: TransferEnd | None = None  # of the connection
+        self._failure: TransferEnd | None = None  # how the connection failed
 
     async def run(self) -> TransferEnd:
         """Returns how the transfer ended: by the connection's error, where the parser saw no more than an end."""

@@ -50,8 +50,9 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.visits import Lane, Visit
 
 T = TypeVar("T")
-OTHER_TURN_SECONDS = (10.0, 20.0)  # longest wait for a turn of another host; random: of two, one gives up
-PAGE_BYTES_MAX = 64 * 1024 * 1024  # of all answers to one page: ten times what heavy applications load
+# Longest wait for a turn of another host, random so that of two pages one gives up first.
+OTHER_TURN_SECONDS = (10.0, 20.0)
+PAGE_BYTES_MAX = 64 * 1024 * 1024  # the most of all answers to one page: ten times what heavy applications load
 CACHED = frozenset({"Script", "Stylesheet", "Font", "Image"})
 NEEDED = DOCUMENTS | DATA | {"Script", "WebSocket"}  # a page that lacks one of these may lack text
 NO_WEB_SOCKET = Outcome("fail", reasons.BAD_RESPONSE)

@@ -18,14 +18,15 @@ from crawler.base import reasons
 from crawler.base.errors import AnswerError
 from crawler.download.limits import INFORMATIONAL, MAX_HEAD_LINES, SWITCHING_PROTOCOLS, WITHOUT_BODY
 
-FIELD_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
+FIELD_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token, as RFC 9110, 5.6.2 has it
 _STATUS = re.compile(rb"(HTTP/[0-9](?:\.[0-9])?) ([1-9][0-9]{2})(?: |\r?\n|$)")
 # RFC 9110, 7.6.1, as Twisted has them.
 _OF_THE_CONNECTION = frozenset(
     {b"Connection", b"Keep-Alive", b"Proxy-Connection", b"Te", b"Trailers", b"Transfer-Encoding", b"Upgrade"}
 )
-_LENGTH = re.compile(rb"[0-9]{1,4300}")  # Python refuses to read more digits
-REMEMBERED = 1_024  # lines, content types, addresses: most are the same in each response of a site
+_LENGTH = re.compile(rb"[0-9]{1,4300}")  # no more digits, since Python refuses to read them
+# Most lines, content types and addresses that are remembered: most are the same in each response of a site.
+REMEMBERED = 1_024
 REMEMBERED_LINE_BYTES = 200  # longer lines aren't remembered: they would take memory
 
 

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from scrapy.http import Headers, Response
 
-CACHE_BYTES_MAX = 64 * 1024 * 1024  # of all bodies together; a heavy application has 5 MB of scripts
-FLOOR_SECONDS = 600.0  # a crawl of a site goes on for longer, and its scripts change a few times a day at most
-MAX_SECONDS = 86_400.0  # longer freshness gains nothing: a script is then fetched once a day
+CACHE_BYTES_MAX = 64 * 1024 * 1024  # the most that all bodies take; a heavy application has 5 MB of scripts
+# How long any script is fresh: a crawl goes on for longer, and scripts change a few times a day at most.
+FLOOR_SECONDS = 600.0
+MAX_SECONDS = 86_400.0  # the longest freshness; more gains nothing, since a script is then fetched once a day
 # Statuses of answers that are kept: the script, and that there is none, which each page would ask for again.
 KEPT_STATUSES = frozenset({200, 404, 410})
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
@@ -47,7 +48,7 @@ class ScriptKey(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class _Kept:
     response: Response
-    until_s: float  # by the event loop's clock
+    until_s: float  # when it ends to be fresh, by the event loop's clock
 
 
 class ScriptCache:
@@ -56,7 +57,7 @@ class ScriptCache:
     def __init__(self, max_bytes: int = CACHE_BYTES_MAX) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[ScriptKey, _Kept] = OrderedDict()  # the one last used stands last
+        self._kept: OrderedDict[ScriptKey, _Kept] = OrderedDict()  # the one that was used last stands last
         self._asking: dict[ScriptKey, asyncio.Future[None]] = {}
 
     async def get(self, key: ScriptKey, download: Callable[[], Awaitable[Response]]) -> Response:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from crawler.sites import Site
 
-_sendable = re.compile(r"[!-~]([ -~]*[!-~])?").fullmatch  # as the values of headers in site files
+_sendable = re.compile(r"[!-~]([ -~]*[!-~])?").fullmatch  # matches the values of headers that site files may have
 _sendable_cookie = re.compile(r"[!-:<-~]+").fullmatch
 
 

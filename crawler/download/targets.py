@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.settings import BaseSettings
 
-SHORT_LOOKUP_SECONDS = 5.0  # for an answer that a request can do without; behind a proxy DNS may be out of reach
-PROXY_SCHEMES = ("http", "https", "socks4a", "socks5h")  # with any other, libcurl would resolve the host by itself
+SHORT_LOOKUP_SECONDS = 5.0  # how long a look-up may take that a request can do without; a proxy may hide DNS
+# The schemes of proxies that may be used; with any other, libcurl would resolve the host by itself.
+PROXY_SCHEMES = ("http", "https", "socks4a", "socks5h")
 AUTHORITIES_REMEMBERED = 10_000
 _SCHEME_AND_AUTHORITY = re.compile(rf"(?:{'|'.join(PROXY_SCHEMES)})://[^/?#]*", re.IGNORECASE)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawler.download.response import Head
 
-_STOP = 0  # "no byte was taken" of a line or a piece: libcurl ends the transfer
+_STOP = 0  # tells libcurl that no byte of a line or a piece was taken, and so to end the transfer
 _EMPTY_LINES = (b"\r\n", b"\n")
 _NO_TARGET = Target("", 0, (), literal=True, proxy=None)
 

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-MAX_CALL_CPU_SECONDS = 0.5  # of one call; the longest honest one reads the system's certificates, once, in some 50 ms
-LOOK_SECONDS = 0.25  # between two looks
+# Most CPU time of one call; the longest honest one reads the system's certificates once, in 50 ms.
+MAX_CALL_CPU_SECONDS = 0.5
+LOOK_SECONDS = 0.25  # how often the watchdog looks
 
 
 class Watchdog:

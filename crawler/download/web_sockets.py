@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 OPENED = 101  # the status of an answer that makes a connection a WebSocket (RFC 6455, 4.2.2)
 READ_BYTES = 64 * 1024
-MAX_MESSAGE_BYTES = 4 * 1024 * 1024  # what chat servers and dashboards send has kilobytes
+MAX_MESSAGE_BYTES = 4 * 1024 * 1024  # the longest message; what chat servers and dashboards send has kilobytes
 
 
 class WebSocketRequest(Request):

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-START_SECONDS = 30.0  # it takes half a second; more on a machine that has no processor left
-ANSWER_SECONDS = 5.0  # it answers within ms; one that doesn't in this time is hung
-CLOSE_SECONDS = 5.0  # it ends within 0.1 s; then it is killed
+START_SECONDS = 30.0  # how long a browser may take to start: half a second, or more where the processors are busy
+ANSWER_SECONDS = 5.0  # how long a browser may take to answer: it does within ms, and one that takes longer is hung
+CLOSE_SECONDS = 5.0  # how long a browser may take to end, which it does within 0.1 s; then it is killed
 
 
 class Browser:
@@ -87,7 +87,7 @@ class Browser:
                     ignore_default_args=True,
                     env=chromium.environment(folder.path),
                     artifacts_dir=folder.path,
-                    handle_sigint=False,  # how a worker ends, the worker decides
+                    handle_sigint=False,  # the worker decides how it ends
                     handle_sigterm=False,
                     handle_sighup=False,
                     timeout=START_SECONDS * 1_000,

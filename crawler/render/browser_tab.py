@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     from crawler.render.page_sockets import PageSockets
     from crawler.render.traffic import PageTraffic
 
-MAX_PAGES = 25  # of a tab: what its process leaks goes with it, and a 25th of the cost of a new one is little
-MAX_KEPT = 8  # tabs without a page, of all origins: a process of some 30 MB each
-EMPTY_SECONDS = 2.0  # it takes 20 ms; a tab that isn't empty by then is closed
-# At the address of the page, for what is remembered by origin, and for the process to stay: another may get one of
-# its own. It asks for nothing, not even an icon.
+MAX_PAGES = 25  # most pages of one tab: what its process leaks goes with it, and a 25th of a new one's cost is little
+MAX_KEPT = 8  # most tabs without a page, of all origins together: each is a process of some 30 MB
+EMPTY_SECONDS = 2.0  # how long a tab may take to become empty: it takes 20 ms, and one that isn't by then is closed
+# The page of an empty tab. It stands at the address of the page before, for what is remembered by origin, and for the
+# process to stay: another page may get one of its own. It asks for nothing, not even an icon.
 EMPTY = PageAnswer(
     200, ((b"Content-Type", b"text/html"),), b"<!DOCTYPE html><link rel=icon href=data:,><title>empty</title>"
 )
-# No page's: to one that differs by what stands behind its # alone, the browser would not load anything.
+# The path of the empty page, which is no page's: to an address that differs by what stands behind its # alone, the
+# browser would not load anything.
 EMPTY_PATH = "/.well-known/headroom-empty-tab"
 FORGET = "() => { localStorage.clear(); sessionStorage.clear(); window.name = ''; }"
 
@@ -110,7 +111,7 @@ class BrowserTab:
             await tab.session.send("Page.enable")
             target = (await tab.session.send("Target.getTargetInfo"))["targetInfo"]
             tab._frame, tab._context_id = target["targetId"], target["browserContextId"]
-        except BaseException:  # its page's time is over, for one: the context would stay with nobody to close it
+        except BaseException:  # if its page's time is over, say, the context would stay with nobody to close it
             with contextlib.suppress(PlaywrightError, TimeoutError):
                 async with asyncio.timeout(EMPTY_SECONDS):
                     await context.close()
@@ -174,7 +175,7 @@ class KeptTabs:
     """Empty tabs of one browser, for further pages of their origins."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[TabKind, BrowserTab]] = []  # in the order in which they were left
+        self._kept: list[tuple[TabKind, BrowserTab]] = []  # the tab that was left first stands first
 
     def take(self, kind: TabKind) -> BrowserTab | None:
         """Returns a tab for a page, which is kept no more; None: there is none. The process of one may have ended."""

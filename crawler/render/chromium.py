@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "chromium-headless-shell")
-NAMESPACE_SECONDS = 5.0  # `unshare` takes some ms
+NAMESPACE_SECONDS = 5.0  # how long `unshare` may take, which takes some ms
 # The user stays who it is in the namespace: as its root, Chromium would refuse to run with its sandbox.
 UNSHARE = ("unshare", "--map-current-user", "--net", "--")
 # The kernel kills Chromium when what started it dies; should it be asked too late, the closed pipe ends it.
@@ -30,7 +30,7 @@ NO_WAY_OUT = (
     "--proxy-server=127.0.0.1:1",  # nobody listens at port 1, and Chromium itself refuses it as unsafe
     "--proxy-bypass-list=<-loopback>",  # loopback goes through the proxy, too
     "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--disable-quic",  # goes past proxies
+    "--disable-quic",  # QUIC goes past proxies
     # With `force-` in front, as it was once called, it does nothing, and WebRTC asks STUN servers.
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
@@ -39,7 +39,7 @@ UNUSED_FEATURES = (
     "AimEnabled",
     "HttpsFirstBalancedModeAutoEnable",  # the crawl says which scheme an address has
     "HttpsUpgrades",
-    "MediaRouter",  # looks for screens in the local network
+    "MediaRouter",  # it looks for screens in the local network
     "NetworkTimeServiceQuerying",
     "OptimizationHints",
     "PreconnectToSearch",

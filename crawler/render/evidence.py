@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 logger: EventLogger = logging.getLogger(__name__)
 
-MAX_PICTURES = 200  # in a folder; with at most 1 MB each they take 200 MB
-SUFFIX = ".step.jpg"  # no other file of the folder is ever removed
+MAX_PICTURES = 200  # most pictures in a folder; with at most 1 MB each they take 200 MB
+SUFFIX = ".step.jpg"  # the end of a picture's name; no other file of the folder is ever removed
 _warn = Seldom(logger.warning).__call__
 
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from crawler.render.open_page import OpenPage
     from crawler.render.page_view import PageView
 
-CLICK_SECONDS = 3.0  # for one click: what is visible takes one at once
-MAX_TEXTS = 20_000  # of one state
-MAX_ELEMENTS = 500  # that one state has to click
-NO_CONTENT = 204  # a browser that gets it stays where it is
+CLICK_SECONDS = 3.0  # how long one click may take: what is visible takes it at once
+MAX_TEXTS = 20_000  # most texts of one state that are compared
+MAX_ELEMENTS = 500  # most elements of one state that are clicked
+NO_CONTENT = 204  # a browser that gets this status stays where it is
 _NUMBERS = re.compile(r"\d+")
 # What isn't clicked, whatever it would show: it may change something, if only who one is.
 DANGEROUS = re.compile(
@@ -149,7 +149,7 @@ class ExplorerFetch:
             return PageAnswer(NO_CONTENT, (), b"")
         if request.url not in self._had:
             self._had[request.url] = answer = await self._fetch(request)
-            if request.is_page and answer.status // 100 != REDIRECTION:  # which leads to the page
+            if request.is_page and answer.status // 100 != REDIRECTION:  # a redirect leads to the page, and isn't it
                 self._page = request.url
         return self._had[request.url]
 
@@ -166,7 +166,8 @@ class Explorer:
         self._elements: set[str] = set()
         self._states: list[RevealedState] = []
         self._at = b""  # the hash of what the page shows now
-        self._waiting: list[tuple[RevealedState, bytes, list[str]]] = []  # states, their hashes, what each has to click
+        # States, each with its hash and what it has to click.
+        self._waiting: list[tuple[RevealedState, bytes, list[str]]] = []
         self._passed_by: dict[str, None] = {}
         self._clicks = 0
         self._is_cut = False  # whether a state had more to click than is looked at

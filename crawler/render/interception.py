@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-NEW_TAB_SECONDS = 2.0  # a tab is known some 20 ms after its document has come
-WORKERS = frozenset({"worker", "shared_worker", "service_worker"})  # as the protocol calls them
+NEW_TAB_SECONDS = 2.0  # how long it may take until a tab is known: some 20 ms after its document has come
+WORKERS = frozenset({"worker", "shared_worker", "service_worker"})  # the protocol's names of workers
 # The body reaches the browser decoded.
 LEFT_OUT = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 

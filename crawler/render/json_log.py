@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from crawler.render.exchange import PageAnswer, PageRequest
 
-MAX_ANSWERS = 500  # that are wanted, and as many others; twenty rounds of a "more" button bring some forty
-MAX_BYTES = 16 * 1024 * 1024  # of either; a page of results is some 100 kB
+MAX_ANSWERS = 500  # most wanted answers, and most others; twenty rounds of a "more" button bring some forty
+MAX_BYTES = 16 * 1024 * 1024  # the most that the wanted ones take, and the others; a page of results is some 100 kB
 
-Key = tuple[str, str, bytes]  # method, address and body of a request
+Key = tuple[str, str, bytes]  # a request's method, address and body
 
 
 class JsonLog:

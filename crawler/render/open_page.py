@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from crawler.render.exchange import Connect, Fetch
     from crawler.render.wish import Wish
 
-MAX_HTML_CHARACTERS = 32 * 1024 * 1024  # as much as one answer may have
-OWN_ERRORS = "chrome-error:"  # where its own pages are that say "This site can't be reached", and the like
-DOM_SECONDS = 2.0  # a page that asks for nothing but changes for ever, as a clock does, counts as quiet
-MAX_TABS = 5  # that a page may open where a step leads to one; more are closed
+MAX_HTML_CHARACTERS = 32 * 1024 * 1024  # the longest HTML of a rendered page: as long as one answer may be
+# The beginning of addresses of the browser's own pages, such as "This site can't be reached".
+OWN_ERRORS = "chrome-error:"
+# After how long a page that asks for nothing counts as quiet, though it changes for ever, as a clock does.
+DOM_SECONDS = 2.0
+MAX_TABS = 5  # most tabs that a page may open where a step leads to one; more are closed
 STATE = """(selector) => {
   if (!self.watched || self.watched.document !== document) {
     const watched = self.watched = {document, changed: performance.now()};

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_SOCKETS = 20  # that a page opens in all; chats and dashboards have one or two
-MAX_BYTES = 16 * 1024 * 1024  # of all messages of a page, both ways: as much as of the JSON that it loads
+MAX_SOCKETS = 20  # most sockets that a page opens in all; chats and dashboards have one or two
+MAX_BYTES = 16 * 1024 * 1024  # the most that all messages of a page take, both ways: as much as the JSON that it loads
 # Codes with which a page's socket is closed (RFC 6455, 7.4): at its end, and two of those that applications may choose.
 ENDED, REFUSED, TOO_MUCH = 1000, 3000, 3009
 ANY_ADDRESS = "**/*"

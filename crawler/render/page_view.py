@@ -14,7 +14,8 @@ from crawler.render.traffic import MAX_DOCUMENTS
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
 
-POLL_SECONDS = 0.05  # one question of some 0.5 ms; a page that has settled waits for half of it
+# How often a page is asked whether it has settled, which takes some 0.5 ms; it waits for half of it.
+POLL_SECONDS = 0.05
 # Pages are asked in a world of its own, which doesn't see what their scripts make of `document` or of the clock.
 WORLD = "headroom"
 # What the protocol says where the page has gone on to another document, which has another such world.

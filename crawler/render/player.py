@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     from crawler.render.traffic import PageTraffic
     from crawler.sites.render_step import RenderStep, StepTarget
 
-HUNG_SECONDS = 2.0  # past a step's timeout, which Playwright keeps itself unless the page's process hangs
-PICTURE_SECONDS = 3.0  # it takes 0.1 s
-MAX_PICTURE_BYTES = 1_000_000  # of one window at this quality: some 60 kB
-PICTURE_QUALITY = 50  # percent: text stays readable
-GONE_SECONDS = 1.0  # in a repetition, an element that isn't there by then ends it; the page is quiet by then
-MAX_KEPT_CHARACTERS = 16 * 1024 * 1024  # of what `keep` keeps; half of what a page may have
-MAX_NEWS = 50_000  # texts and links that one document is told from another by
+# How long past its timeout a step may go on: Playwright keeps that itself unless the page's process hangs.
+HUNG_SECONDS = 2.0
+PICTURE_SECONDS = 3.0  # how long a picture may take, which takes 0.1 s
+MAX_PICTURE_BYTES = 1_000_000  # the largest picture; one of a window at this quality has some 60 kB
+PICTURE_QUALITY = 50  # the pictures' quality in percent, at which text stays readable
+GONE_SECONDS = 1.0  # how long a repetition waits for its element in a page that is quiet by then; without it, it ends
+MAX_KEPT_CHARACTERS = 16 * 1024 * 1024  # the most that `keep` keeps, which is half of what a page may have
+MAX_NEWS = 50_000  # most texts and links by which one document is told from another
 
 # Numbers for the texts and the links of a document.
 NEWS = """(most) => {

@@ -32,7 +32,7 @@ class BrowserProcesses:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._main: psutil.Process | None = None  # as it was found last
+        self._main: psutil.Process | None = None  # the process as it was found last
 
     def main(self) -> psutil.Process | None:
         """Returns its first process, which has started all others; None: it has ended."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from crawler.render.errors import BrowserMissingError
 
 PREFIX = "headroom-browser-"
-MAX_BASE_CHARACTERS = 40  # Chromium has a socket 60 characters below, and the path of one has 107 at most
-LOCK = "lock"  # held by the worker, and by nobody once it is dead, however it died
+MAX_BASE_CHARACTERS = 40  # the longest path of the folder: Chromium's socket has 60 characters more, and 107 at most
+LOCK = "lock"  # the file that the worker holds locked, and nobody once it is dead, however it died
 
 
 class ProfileFolder:

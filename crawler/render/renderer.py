@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 logger: EventLogger = logging.getLogger(__name__)
 
-CLOSE_PAGE_SECONDS = 5.0  # it takes 0.02 s; of a page that isn't gone by then, the browser is ended
+CLOSE_PAGE_SECONDS = 5.0  # how long a page may take to close, which takes 0.02 s; then its browser is ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,8 @@ class Renderer:
         self._starting = asyncio.Lock()
         self._browser: Browser | None = None
         self._watches: dict[Browser, Watch] = {}
-        self._closing: set[asyncio.Task[None]] = set()  # of pages: a visit that is cancelled doesn't wait for it
+        # Tasks that close pages: a visit that is cancelled doesn't wait for them.
+        self._closing: set[asyncio.Task[None]] = set()
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Renderer:

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from crawler.render.exchange import Fetch, PageAnswer, PageRequest
     from crawler.render.wish import Wish
 
-MAX_REQUESTS = 2_000  # of one page; heavy applications make some hundred
-MAX_DOCUMENTS = 20  # that a page leads itself to, redirects counted: as many hops as Chromium follows of one redirect
+MAX_REQUESTS = 2_000  # most requests of one page; heavy applications make some hundred
+# Most documents that a page leads itself to, redirects counted: Chromium follows as many hops of one redirect.
+MAX_DOCUMENTS = 20
 # An answer reaches its page within ms; on a busy machine, where quiet would else come too early, later. Of what workers
 # ask for, the browser doesn't tell.
 DELIVERY_SECONDS = 2.0
 DATA_TYPES = frozenset({"XHR", "Fetch", "Other"})  # the last is what the browser calls a <link rel=preload as=fetch>
-STAYS_AT = frozenset({204, 205})  # statuses of answers at which a browser stays where it is
+STAYS_AT = frozenset({204, 205})  # a browser that gets these statuses stays where it is
 
 
 class PageTraffic:

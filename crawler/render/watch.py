@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 logger: EventLogger = logging.getLogger(__name__)
 
-WATCH_SECONDS = 1.0  # a page's DOM grows by some 300 MB a second at most; a look takes some 10 ms in a thread
+# How often memory is looked at, in some 10 ms of a thread; a page's DOM grows by 300 MB a second at most.
+WATCH_SECONDS = 1.0
 
 
 class Watch:

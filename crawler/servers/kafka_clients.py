@@ -21,20 +21,21 @@ if TYPE_CHECKING:
     from crawler.config.setting import Setting
 
 DEFAULT_PORT = 9_092
-CONNECTION_LOGGERS = ("kafka.net.manager", "kafka.net.transport")  # say why one failed; kafka-python 3.0 was read
+# The loggers that say why a connection failed, as kafka-python 3.0 names them.
+CONNECTION_LOGGERS = ("kafka.net.manager", "kafka.net.transport")
 SOCKET_CONNECT_SECONDS = 3.0
 BOOTSTRAP_MILLISECONDS = 5_000
 BLOCK_MILLISECONDS = 5_000  # longest wait for a topic's metadata
 REQUEST_MILLISECONDS = 8_000
-DELIVERY_MILLISECONDS = 10_000  # must exceed the request's; then the sink reports the outage and tries again
-METADATA_MILLISECONDS = 2_000  # until a consumer notices a new topic; the library's 5 min look like a hang
-LINGER_MILLISECONDS = 5  # the sink batches already; this joins what its two batches send at once
+DELIVERY_MILLISECONDS = 10_000  # when a delivery fails, and the sink reports the outage; must exceed the request's time
+METADATA_MILLISECONDS = 2_000  # how soon a consumer notices a new topic; the library's 5 min look like a hang
+LINGER_MILLISECONDS = 5  # how long a message waits for others: the sink batches already, and this joins its two batches
 RECONNECT_MILLISECONDS = 2_000  # longest pause between two connects; the library's 30 s would outlast the outage
 # A sink's batch of a hundred pages, and near to the library's limit for a request. While more than one batch of a
 # partition waits, the library wakes its thread for every message: with 256 kB a message costs 1.5 to 2 times the CPU.
 BATCH_BYTES = 1_000_000
 MESSAGE_BYTES = 1_048_576  # the longest message that the producer sends: brokers take no longer one by themselves
-SECURITY: dict[str, Setting[str]] = {  # the library's option -> ours
+SECURITY: dict[str, Setting[str]] = {  # the library's option -> the setting
     "security_protocol": config.KAFKA_SECURITY_PROTOCOL,
     "sasl_mechanism": config.KAFKA_SASL_MECHANISM,
     "sasl_plain_username": config.KAFKA_SASL_USERNAME,
@@ -79,7 +80,7 @@ def kafka_consumer(settings: Mapping[str, Any], topic: str) -> KafkaConsumer:
         "KafkaConsumer",
         settings,
         topic,
-        group_id=None,  # so that it keeps no place in Kafka
+        group_id=None,  # without a group the consumer keeps no place in Kafka
         enable_auto_commit=False,
         auto_offset_reset="earliest",
         allow_auto_create_topics=False,

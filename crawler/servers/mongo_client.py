@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from pymongo import AsyncMongoClient
 
-SELECT_MILLISECONDS = 5_000  # until an outage is reported; pymongo's 30 s would be too late
-SOCKET_MILLISECONDS = 20_000  # a frozen server is an outage too; a batch takes under 0.1 s
+SELECT_MILLISECONDS = 5_000  # how soon an outage is reported; pymongo's 30 s would be too late
+# How long a command may take: a batch takes under 0.1 s, and a frozen server is an outage, too.
+SOCKET_MILLISECONDS = 20_000
 
 
 def mongo_client(settings: Mapping[str, Any]) -> AsyncMongoClient[dict[str, Any]]:

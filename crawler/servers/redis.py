@@ -24,12 +24,14 @@ from crawler.servers.redis_sentinel import sentinel_async, sentinel_sync
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")  # in REDIS_URL's query; redis-py would say no file's name
+# Options in REDIS_URL's query that name files; redis-py wouldn't say which one it couldn't read.
+FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 # A URL whose path is a database's number, or missing; redis-py would take database 0 for any other path.
 WITH_DATABASE = re.compile(r"rediss?://[^/?#]*(/([0-9]+/?)?)?([?#].*)?", re.DOTALL)
-SOCKET_CONNECT_SECONDS = 3.0  # a node on the same network answers within ms; a dead address mustn't delay a renewal
-SOCKET_SECONDS = 5.0  # no command takes 0.1 s; and a third of SESSION_SECONDS is left to try a renewal again
-HEALTH_CHECK_SECONDS = 15.0  # an idle connection is checked before use: firewalls drop those silently
+SOCKET_CONNECT_SECONDS = 3.0  # how long a connect may take: it takes ms on a network, and must not delay a renewal
+# How long a command may take, which takes under 0.1 s; a third of SESSION_SECONDS lets renewals be retried.
+SOCKET_SECONDS = 5.0
+HEALTH_CHECK_SECONDS = 15.0  # after how long an idle connection is checked before use: firewalls drop those silently
 
 
 def redis_async(settings: Mapping[str, Any]) -> AsyncRedis:

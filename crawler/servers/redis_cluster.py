@@ -137,7 +137,7 @@ def node_of(redis: Any, key: str) -> str | None:
 class AsyncCluster(AsyncRedisCluster):
     """A client for the event loop."""
 
-    _reading: asyncio.Task[None] | None = None  # of the map of slots, in the background
+    _reading: asyncio.Task[None] | None = None  # the task that reads the map of slots, in the background
 
     async def initialize(self, *args: Any, **options: Any) -> Self:
         """Reads the map of slots, unless it is known; redis-py calls this before each command after one that failed.

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 # A primary stands still for up to some 100 ms as it forks to rewrite its append-only file, longer with much memory.
 NODE_TIMEOUT_MIN_SECONDS = 1.0
-NODE_TIMEOUT_SECONDS = 5  # a third of a session's 15: time for the failover, and for renewals after it
+# The cluster-node-timeout that is wanted: a third of a session's 15 s leaves time for a failover.
+NODE_TIMEOUT_SECONDS = 5
 
 
 async def cluster_advice(redis: Redis, session_s: float) -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger
 
 logger: EventLogger = logging.getLogger(__name__)
-SILENT_SECONDS = 60.0  # between two warnings: near its limit Redis refuses and accepts by turns
+SILENT_SECONDS = 60.0  # least time between two warnings: near its limit Redis refuses and accepts by turns
 FULL_REMEDY = "raise its maxmemory (CONFIG SET maxmemory, and in its configuration file) or delete plans that are over"
 
 

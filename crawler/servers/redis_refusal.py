@@ -37,7 +37,8 @@ REFUSALS: tuple[tuple[type[RedisError], str, str], ...] = (
 # class of its own for them; or, in a script on a cluster that changes, with these words.
 _OF_SERVER = re.compile(r"(?!WRONGTYPE )[A-Z]{2,} |Script (?:attempted to|killed) ")
 _AWAY = (RedisConnectionError, RedisTimeoutError, OSError, TimeoutError)
-_IN_SCRIPT = re.compile(r" script: \S+, on .*| script: on .*", re.DOTALL)  # which script it was, and where in it
+# The part that says which script it was, and where in it.
+_IN_SCRIPT = re.compile(r" script: \S+, on .*| script: on .*", re.DOTALL)
 
 
 def is_of_a_key(error: ResponseError) -> bool:
@@ -76,7 +77,8 @@ def said_of(error: BaseException) -> str:
     if why := refusal(error):
         return why
     message = str(error).rstrip(".") or "no answer"
-    is_away = isinstance(error, _AWAY) and not isinstance(error, BusyLoadingError)  # which says itself that it answers
+    # A server that loads its data says itself that it answers.
+    is_away = isinstance(error, _AWAY) and not isinstance(error, BusyLoadingError)
     return f"{message}; is it running? REDIS_URL names it" if is_away else message
 
 

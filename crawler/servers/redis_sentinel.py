@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DEFAULT_PORT = 26_379
-OF_THE_DATABASE = ("host", "port", "connection_class", "path")  # of parse_url's answer; the others are options
+# The entries of parse_url's answer that say where the database is; the others are options.
+OF_THE_DATABASE = ("host", "port", "connection_class", "path")
 
 
 def sentinel_async(url: str, primary: str, options: Mapping[str, Any], login: Mapping[str, Any]) -> AsyncRedis:

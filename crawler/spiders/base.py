@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.claiming import Claiming
     from crawler.worker.claiming.visits import Visit
 
-MAX_HOPS = 5  # redirects to other hosts, or for good, that one seed may lead through
+MAX_HOPS = 5  # most redirects to other hosts, or for good, that one seed may lead through
 
 
 class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks it, which Scrapy's feeds stumble over

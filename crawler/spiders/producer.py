@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.search_progress import Standing
     from crawler.worker.claiming.visits import Visit
 
-OFFERED_AT_ONCE = 1_000  # as many as a page of results mostly has at most
-MAX_PLANS = 10  # that search lists, and whose combinations are kept: 10,000 of 100 bytes at most, 1 MB a plan
+OFFERED_AT_ONCE = 1_000  # most pages in one offer: as many as a page of results mostly has at most
+# Most plans whose combinations are kept for searches by list: at most 10,000 of 100 bytes each, 1 MB a plan.
+MAX_PLANS = 10
 
 
 class ProducerSpider(FrontierSpider):
