@@ -26,7 +26,7 @@ LINES = {
         '    owner: str = Field("", max_length=80, description="Who runs the site.", examples=["a club"])\n',
     ),
     "base/item.py": (
-        '    author: Annotated[str | None, ReadAs.NAMES, "Null when the page names none."] = None\n',
+        '    author: Annotated[str | None, ReadAs.NAMES, MayBeCut(6), "Null when the page names none."] = None\n',
         '    board: Annotated[str | None, ReadAs.LINE, "Of the forum; null when the page names none."] = None\n',
     ),
     "cluster/metrics.py": (
