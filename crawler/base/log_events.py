@@ -178,7 +178,9 @@ EVIDENCE_NOT_KEPT = LogEvent("evidence-not-kept", "No picture of a failed step i
 
 # Sites, plans and start lists.
 SITE_DAMAGED = LogEvent("site-damaged", "%s; the earlier definition stays in use", "error")
+SITE_UNKNOWN = LogEvent("site-unknown", "%s; its pages are tried again later", "error")
 PLAN_DAMAGED = LogEvent("plan-damaged", "%s; what it said before stays in use", "error")
+PLAN_UNKNOWN = LogEvent("plan-unknown", "%s; its searches wait", "error")
 SITE_SECRET_MISSING = LogEvent("site-secret-missing", "%s; its pages wait", "error")
 PLANS_NOT_TOLD = LogEvent("plans-not-told", "plans can't be told of %s", "seed")
 START_ENTRIES_REFUSED = LogEvent(

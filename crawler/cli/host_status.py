@@ -13,7 +13,7 @@ from crawler.cli.text_tables import print_pairs
 from crawler.cluster.activity import COARSE_PERIODS
 from crawler.frontier import scripts
 from crawler.frontier.host_orders import parse as parse_order
-from crawler.frontier.keys import as_count, as_text, partition_of
+from crawler.frontier.keys import TurnField, as_count, as_text, partition_of
 from crawler.frontier.owners import owner_node
 from crawler.robots.rules import group_for, robot_name
 from crawler.robots.shared import SharedRobots
@@ -164,7 +164,11 @@ async def host_status(operator: Operator, settings: Mapping[str, Any], host: str
     robots = await _robots(operator, settings, host)
     ready = {"nav": int(seeds[0]), "content": int(seeds[2])}
     due_ms = {"nav": int(seeds[1]), "content": int(seeds[3])}
-    taken = {int(name[1:]): owner_node(value.split(" ")[0]) for name, value in fields.items() if name[0] == "h"}
+    taken = {
+        int(name.removeprefix(TurnField.HOLDER)): owner_node(value.split(" ")[0])
+        for name, value in fields.items()
+        if name.startswith(TurnField.HOLDER)
+    }
     return HostStatus(
         host=host,
         at_ms=now_ms,
@@ -174,8 +178,8 @@ async def host_status(operator: Operator, settings: Mapping[str, Any], host: str
         taken=dict(sorted(taken.items())),
         next_start_s=_seconds(next_ms - now_ms),
         paused=order.paused,
-        backoff_s=_seconds(_whole(fields.get("x")) - now_ms),
-        error_level=_whole(fields.get("e")),
+        backoff_s=_seconds(_whole(fields.get(TurnField.BACKOFF_ENDS)) - now_ms),
+        error_level=_whole(fields.get(TurnField.ERROR_LEVEL)),
         ready=ready,
         due_s={name: _seconds(due_ms[name] - now_ms) for name, number in ready.items() if number},
         robots=robots,
@@ -186,8 +190,8 @@ async def host_status(operator: Operator, settings: Mapping[str, Any], host: str
 async def _delays(operator: Operator, politeness: str, fields: Mapping[str, str], ordered_s: float) -> dict[str, float]:
     """Returns the delays that are asked for, by who asks, the longest first."""
     redis: Any = operator.redis
-    delays = {"operator": ordered_s, "robots.txt": _whole(fields.get("r")) / 1000}
-    for site in fields.get("s", "").split(",")[:SITES_MAX]:
+    delays = {"operator": ordered_s, "robots.txt": _whole(fields.get(TurnField.ROBOTS_DELAY)) / 1000}
+    for site in fields.get(TurnField.SITES, "").split(",")[:SITES_MAX]:
         stored = await redis.hget(politeness, site) if site else None
         if stored:
             delays[f"site {site}"] = (as_count(stored.split(b" ")[0]) or 0) / 1000

@@ -10,6 +10,7 @@ Scripts get the keys of their partition as KEYS.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -170,6 +171,17 @@ class PartitionKeys:
             *(f"{self.stem}:{name}" for name in SHARED_KEYS),
             *(self.of(other, name) for name in OTHER_KEYS),
         ]
+
+
+class TurnField(StrEnum):
+    """The fields of a host's turns that are read outside of scripts, as lua/lib/turns.lua names them."""
+
+    HOLDER = "h"  # the beginning of a field for each turn that is held; the turn's number follows
+    BACKOFF_ENDS = "x"
+    ROBOTS_DELAY = "r"
+    SITES = "s"
+    ERROR_LEVEL = "e"
+    PAUSED = "p"
 
 
 # lua/lib/keys.lua says what each of them holds. A name that ends in `:` is a prefix, to which scripts append a host, an

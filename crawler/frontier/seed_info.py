@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crawler.base.models import Seed, further_plans
 from crawler.frontier import clock
 from crawler.frontier.finished import bucket_of, finished_for
-from crawler.frontier.keys import PartitionKeys, as_count, as_text, partition_of
+from crawler.frontier.keys import PartitionKeys, TurnField, as_count, as_text, partition_of
 from crawler.frontier.queue import DELIVERED
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ async def _why_ready(queue: Queue, keys: PartitionKeys, seed: Seed, details: dic
         pipeline.zrank(keys.of(queue.frontier, f"ready:{seed.host}"), seed.fingerprint)
         pipeline.hmget(keys.plan_states, plans)
         pipeline.hgetall(keys.turn(seed.host))
-        ahead, states, turns = await pipeline.execute()
+        ahead, states, raw_turns = await pipeline.execute()
+    turns = {as_text(name): value for name, value in raw_turns.items()}
     reasons = []
     states = [as_text(state or b"").rpartition(" ")[2] for state in states]
     if all(state in ("paused", "cancelled") for state in states):  # else it is crawled for those that go on
@@ -104,11 +105,11 @@ async def _why_ready(queue: Queue, keys: PartitionKeys, seed: Seed, details: dic
         reasons.append(f"due, {ahead} seeds of {seed.host} before it")
     else:
         reasons.append(f"due, the next of {seed.host}")
-    if (backoff_ms := _whole(turns.get(b"x")) - now_ms) > 0:
+    if (backoff_ms := _whole(turns.get(TurnField.BACKOFF_ENDS)) - now_ms) > 0:
         reasons.append(f"{seed.host} is asked nothing for {backoff_ms / 1000:.0f} s, as it asked for or since it fails")
-    if b"p" in turns:
+    if TurnField.PAUSED in turns:
         reasons.append(f"an operator has paused {seed.host}")
-    if held := sum(name.startswith(b"h") for name in turns):
+    if held := sum(name.startswith(TurnField.HOLDER) for name in turns):
         reasons.append(f"{seed.host} is being crawled, {held} of its turns are taken")
     return "; ".join(reasons)
 

@@ -44,6 +44,11 @@ class _Lacks:
     pages: list[str] = field(default_factory=list)
     gaps: int = 0
 
+    def note(self, url: str, outcome: Outcome) -> None:
+        """Notes a further page without which the item is delivered."""
+        self.pages.append(url)
+        self.gaps += outcome.leaves_gap
+
 
 class ConsumerSpider(FrontierSpider):
     """Reads content pages: each becomes one item, together with the pages that continue it. Offers links to follow."""
@@ -120,8 +125,10 @@ class ConsumerSpider(FrontierSpider):
             seen.add(url)
             further = await self._further_page(url, visit, site, seen=seen)
             if isinstance(further, Outcome):
-                if not self._does_without(url, further, visit, lacks):
+                if not self.is_final(further, visit):
+                    self.decide_outcome(visit, further)
                     return None
+                lacks.note(url, further)
                 break
             if any(part.says_the_same(further) for part in parts):
                 break  # whatever its address, it is a page that was read: a redirect, or a number that means nothing
@@ -143,18 +150,11 @@ class ConsumerSpider(FrontierSpider):
                 fields = fields.filled(further)
                 continue
             self.worker.events.publish(FetchFailed(visit.seed.host, "joined", further.reason, url, ""))
-            if not self._does_without(url, further, visit, lacks):
+            if not self.is_final(further, visit):
+                self.decide_outcome(visit, further)
                 return None
+            lacks.note(url, further)
         return fields
-
-    def _does_without(self, url: str, outcome: Outcome, visit: Visit, lacks: _Lacks) -> bool:
-        """Returns whether the item is delivered without a further page; if not, has the seed tried again."""
-        if not self.is_final(outcome, visit):
-            self.decide_outcome(visit, outcome)
-            return False
-        lacks.pages.append(url)
-        lacks.gaps += outcome.leaves_gap
-        return True
 
     async def _further_page(
         self, url: str, visit: Visit, site: Site, joined: Joined | None = None, seen: Collection[str] = ()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from redis.crc import key_slot
 
 from crawler.frontier import keys
-from crawler.frontier.keys import Keys, partition_of
+from crawler.frontier.keys import Keys, TurnField, partition_of
 
 HOSTS = ("a.test", "b.test:8080", "[2001:db8::1]:81", "xn--fiq228c.test", "{curly}.test")
 
@@ -70,3 +73,10 @@ def test_a_host_can_t_leave_its_slot(host):
     part = Keys("t").partition(3)
     names = (part.turn(host), part.of("nav", "ready:") + host, part.sessions)
     assert len({key_slot(name.encode()) for name in names}) == 1
+
+
+def test_fields_of_turns_are_named_as_scripts_name_them():
+    script = (Path(keys.__file__).parent / "lua" / "lib" / "turns.lua").read_text("utf-8")
+    in_lua = dict(re.findall(r"^ +(\w+) = '(\w)'", script, re.MULTILINE))
+    assert len(in_lua) > len(TurnField)
+    assert {field.name.lower(): field.value for field in TurnField}.items() <= in_lua.items()

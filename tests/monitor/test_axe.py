@@ -39,10 +39,17 @@ RUN = """(rules) => axe.run({resultTypes: ["violations"], ...(rules && {runOnly:
     found.violations.flatMap((one) => one.nodes.map(
         (node) => `${one.id} (${one.impact}): ${node.html} ${node.failureSummary}`)))"""
 
+# Returns the rows of tables that have more or fewer cells than their head.
+UNEVEN_ROWS = """() => [...document.querySelectorAll("table")].filter((table) => table.tHead).flatMap((table) => {
+    const width = (row) => [...row.cells].reduce((sum, cell) => sum + cell.colSpan, 0)
+    return [...table.tBodies].flatMap((body) => [...body.rows])
+        .filter((row) => width(row) !== width(table.tHead.rows[0])).map((row) => `uneven: ${row.outerHTML}`)
+})"""
+
 
 def wrong_with(page, rules=None):  # noqa: F811 -- the fixture
     page.evaluate(AXE)
-    return page.evaluate(RUN, rules)
+    return page.evaluate(RUN, rules) + page.evaluate(UNEVEN_ROWS)
 
 
 async def _fill(redis_url, plan_file):
@@ -86,6 +93,14 @@ def test_nothing_is_wrong_with_any_page(page, colours, rules):  # noqa: F811 -- 
         if found := wrong_with(page, rules):
             wrong[path] = found
     assert wrong == {}
+
+
+def test_tables_with_nothing_to_show_are_as_wide_as_their_heads(page):  # noqa: F811 -- the fixture
+    uneven = {}
+    for path in ("/", "/nodes", "/plans", "/items", "/sites", "/hosts", "/failures", "/audit"):
+        page.goto(path)
+        uneven[path] = page.evaluate(UNEVEN_ROWS)
+    assert not any(uneven.values()), uneven
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])

@@ -10,6 +10,7 @@ from monitor.test_overview import add
 
 from crawler import sites
 from crawler.base.models import Seed
+from crawler.monitor.pages.sites import COLUMNS, SHOWN_COUNTS
 
 pytestmark = pytest.mark.usefixtures("_reads_anew")
 SITE = """
@@ -47,6 +48,11 @@ async def test_a_site_in_full(browser, operator, fail):
     (row,) = orjson.loads(viewer.get("/sites.json").text)
     assert (row["version"], row["trouble"], row["items"], row["content_last_hour"]) == (2, "", 1, 2)
     assert "1 / 2" in text_of(viewer.get("/sites").text)
+
+
+def test_the_page_shows_each_number_of_the_table():
+    shown = [name for names in SHOWN_COUNTS.values() for name in names]
+    assert sorted(["site", "version", *shown, "plans", "trouble"]) == sorted(COLUMNS)
 
 
 async def test_what_is_wrong_with_a_site(browser, operator):

@@ -28,6 +28,17 @@ COLUMNS = (
     "site", "version", "ready", "executing", "finished", "failed", "content", "items", "finished_last_hour",
     "failed_last_hour", "content_last_hour", "items_last_hour", "plans", "trouble",
 )  # fmt: skip
+# What the page shows of a row's numbers: a column's kind of message -> the row's keys, which share a cell.
+SHOWN_COUNTS = {
+    "state.ready": ("ready",),
+    "state.executing": ("executing",),
+    "finished-ever": ("finished",),
+    "failed-ever": ("failed",),
+    "items-of-content-ever": ("items", "content"),
+    "finished-last-hour": ("finished_last_hour",),
+    "failed-last-hour": ("failed_last_hour",),
+    "items-of-content-last-hour": ("items_last_hour", "content_last_hour"),
+}
 PLAN_COLUMNS = ("plan", "state", "frontier", *COUNTS)
 NONE = dict.fromkeys(OF_SITES, 0)
 
@@ -35,7 +46,8 @@ NONE = dict.fromkeys(OF_SITES, 0)
 async def show(web: WebRequest) -> Response:
     """Shows the sites."""
     figures = await web.monitor.gatherer.latest()
-    return web.html("sites", figures=figures, rows=_rows(figures, await _stored(web)))
+    rows = _rows(figures, await _stored(web))
+    return web.html("sites", figures=figures, rows=rows, counts=SHOWN_COUNTS)
 
 
 async def table(web: WebRequest) -> ShownTable:

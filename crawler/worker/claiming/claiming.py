@@ -185,7 +185,7 @@ class Claiming:
         if settlement.reason == OUT_OF_MEMORY:
             headroom.lacks("memory")
             settlement = self._hand_backs.bounded(settlement)
-        self.claims.carrying -= 1
+        self.claims.seed_ended()
         was_fetched = settlement.operation in ("finish", "retry", "fail") and not settlement.claimed.delivered
         headroom.settled(was_fetched=was_fetched)
         self._stats.inc_value("/".join(filter(None, ("frontier", settlement.operation, settlement.reason))))
@@ -194,7 +194,7 @@ class Claiming:
 
     def abandon(self, visit: Visit) -> None:
         """Ends a visit whose seed others have claimed by now."""
-        self.claims.carrying -= 1
+        self.claims.seed_ended()
         visit.abandon()
 
     def _session_lost(self, event: SessionLost) -> None:

@@ -48,7 +48,7 @@ class Claims:
         wake: Set when a claim that stayed under way has ended.
 
     Attributes:
-        carrying: Number of seeds held and not yet settled. Whoever settles one subtracts it.
+        carrying: Number of seeds held and not yet settled.
         left_seeds_in: Partitions where the last claim has left seeds to workers with a browser.
     """
 
@@ -92,6 +92,10 @@ class Claims:
         answer = await self._ask_partitions(max_seeds)
         self.carrying += len(answer.seeds)
         return answer
+
+    def seed_ended(self) -> None:
+        """Counts one seed less: it is settled, or others have claimed it."""
+        self.carrying -= 1
 
     async def close(self) -> None:
         """Ends the claims that are under way, and hands back what they have brought.

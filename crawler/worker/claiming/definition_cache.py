@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
-from crawler.base import log_events, tasks
+from crawler.base import tasks
 from crawler.base.errors import HeadroomError
 from crawler.servers.redis_retry import until_redis_answers
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 
     from crawler.base.events import Events
+    from crawler.base.log_events import EventLogger, LogEvent
 
 T = TypeVar("T")
-logger = logging.getLogger(__name__)
+logger: EventLogger = logging.getLogger(__name__)
 WAIT_SECONDS = 1.0  # longest wait for definitions, which take ms: what takes longer is a Redis that is away
 
 
@@ -40,20 +41,26 @@ class DefinitionCache(Generic[T]):
 
     After a change, a definition stays in use until a `load` has had the one read that takes its place.
 
+    Attributes:
+        kind: What they define, for messages.
+        damaged: Logged for one that can't be read anew, while the earlier one stays in use.
+        unknown: Logged for one that can't be read, and of which there is no earlier one.
+
     Args:
-        kind: Of what, for messages.
         read: Reads several at once: each, or why there is none.
         definitions: Where they are kept; it may forget some, which are then read again.
     """
 
+    kind: ClassVar[str]
+    damaged: ClassVar[LogEvent]
+    unknown: ClassVar[LogEvent]
+
     def __init__(
         self,
-        kind: str,
         read: Callable[[set[str]], Awaitable[Mapping[str, T | HeadroomError]]],
         definitions: MutableMapping[str, T],
         events: Events,
     ) -> None:
-        self._kind = kind
         self._ask_redis = read
         self._definitions = definitions
         self._events = events
@@ -75,7 +82,7 @@ class DefinitionCache(Generic[T]):
         if missing := {name for name in names if name not in self._current or name not in self._definitions}:
             missing -= self._readings.keys()
         if missing:
-            reading = tasks.start(self._read(missing), name=f"{self._kind} definitions", died=self._events.publish)
+            reading = tasks.start(self._read(missing), name=f"{self.kind} definitions", died=self._events.publish)
             self._readings.update(dict.fromkeys(missing, _Reading(reading, now + WAIT_SECONDS)))
         if not self._readings:
             return
@@ -102,7 +109,7 @@ class DefinitionCache(Generic[T]):
             while to_read:
                 self._current |= to_read  # before they are read: a change from now on takes them out again
                 asking = partial(self._ask_redis, to_read)
-                answers = await until_redis_answers(f"{self._kind} {', '.join(sorted(to_read))}", asking)
+                answers = await until_redis_answers(f"{self.kind} {', '.join(sorted(to_read))}", asking)
                 read_names = {name for name, answer in answers.items() if self._take(name, answer)}
                 to_read = read_names - self._current
         finally:
@@ -115,8 +122,8 @@ class DefinitionCache(Generic[T]):
             self._definitions[name] = answer
             return True
         if name in self._definitions:
-            logger.error(log_events.SITE_DAMAGED if self._kind == "site" else log_events.PLAN_DAMAGED, answer)
+            logger.error(self.damaged, answer)
         else:
-            logger.error("%s", answer)
+            logger.error(self.unknown, answer)
             self._current.discard(name)  # each seed asks for it: somebody may have submitted it
         return False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.datatypes import LocalCache
 
+from crawler.base import log_events
 from crawler.plans.registry import PlanRecord
 from crawler.worker.claiming.definition_cache import DefinitionCache
 from crawler.worker.life.wakeups import PlansChanged
@@ -23,7 +24,11 @@ MAX_PLANS = 100  # most plans that are kept; a plan has 100 kB at most, and 2 kB
 class PlanCache(DefinitionCache[PlanRecord]):
     """Records of plans; `PlanRecord.edition` and `version` say which one it is."""
 
+    kind = "plan"
+    damaged = log_events.PLAN_DAMAGED
+    unknown = log_events.PLAN_UNKNOWN
+
     def __init__(self, registry: Registry, events: Events) -> None:
         known: LocalCache[str, PlanRecord] = LocalCache(MAX_PLANS)
-        super().__init__("plan", registry.records, known, events)
+        super().__init__(registry.records, known, events)
         events.subscribe(PlansChanged, lambda _event: self.expire())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawler.base import log_events
 from crawler.sites import Site
 from crawler.worker.claiming.definition_cache import DefinitionCache
 from crawler.worker.life.wakeups import SitesChanged
@@ -24,8 +25,12 @@ class SiteCache(DefinitionCache[Site]):
         sites: Those that are loaded from the beginning.
     """
 
+    kind = "site"
+    damaged = log_events.SITE_DAMAGED
+    unknown = log_events.SITE_UNKNOWN
+
     def __init__(self, registry: Registry, events: Events, sites: Iterable[Site] = ()) -> None:
         known = {site.name: site for site in sites}
-        super().__init__("site", registry.sites, known, events)
+        super().__init__(registry.sites, known, events)
         self._current.update(known)
         events.subscribe(SitesChanged, lambda _event: self.expire())

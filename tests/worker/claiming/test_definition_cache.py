@@ -10,6 +10,7 @@ from redis.exceptions import RedisError
 from crawler import sites
 from crawler.base.errors import FrontierError
 from crawler.base.events import Events
+from crawler.base.log_events import SITE_UNKNOWN, event_of
 from crawler.worker.claiming.definition_cache import WAIT_SECONDS
 from crawler.worker.claiming.site_cache import SiteCache
 from crawler.worker.life.wakeups import SitesChanged
@@ -115,9 +116,10 @@ async def test_a_worker_that_ends_reads_no_more(cache, stored, clock):
     assert not cache.is_being_read("s")
 
 
-async def test_a_site_that_redis_does_not_have_is_asked_for_each_time(cache, stored):
+async def test_a_site_that_redis_does_not_have_is_asked_for_each_time(cache, stored, caplog):
     stored.answers = [FrontierError("Redis has no definition of site 's'"), OLD]
     await cache.load({"s"})
     assert cache.get("s") is None
+    assert [event_of(record.msg) for record in caplog.records] == [SITE_UNKNOWN]
     await cache.load({"s"})
     assert cache.get("s") is OLD
