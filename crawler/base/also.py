@@ -18,7 +18,7 @@ from crawler.base.item import SITE_NAME, Instant, Uri, Uuid, instant_now, item_i
 if TYPE_CHECKING:
     from crawler.base.models import Seed
 
-ALSO_SCHEMA = 1  # version of the message's form
+ALSO_SCHEMA = 1  # the version of the message's form
 
 
 @dataclass(frozen=True, slots=True)

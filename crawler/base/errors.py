@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from crawler.base.reasons import Reason
 
-MAX_NAMES = 20  # of what there is, in an error message: enough to choose from, and still a line
-MAX_SHOWN_CHARACTERS = 120  # of a value in an error message, which has to fit on a line
-MAX_FILE_CHARACTERS = 255  # of a file's path, likewise; a name in it has no more on most systems
+MAX_NAMES = 20  # most names of what there is that an error message has: enough to choose from, and still a line
+MAX_SHOWN_CHARACTERS = 120  # how much an error message shows of a value, so that it fits on a line
+MAX_FILE_CHARACTERS = 255  # how much it shows of a file's path; a name in it has no more on most systems
 
 
 class HeadroomError(Exception):

@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core.core_schema import DataclassSchema
 
-ID_NAMESPACE = uuid.UUID("5ab1ad57-3d9c-5b0c-8f5a-8f0f2a6f6c11")  # of item ids; with another one every item is new
-IDS_REMEMBERED = 1_000  # more than the pages that a worker has on their way; 0.2 kB each
-MESSAGE_SCHEMA = 1  # version of the message's form
-SITE_NAME = r"[a-z0-9][a-z0-9_-]{0,63}"  # fit for a file's name, a Kafka topic and a Redis key
+# The namespace of item ids; with another one every item is new.
+ID_NAMESPACE = uuid.UUID("5ab1ad57-3d9c-5b0c-8f5a-8f0f2a6f6c11")
+IDS_REMEMBERED = 1_000  # most ids that are kept: more than the pages that a worker has on their way; 0.2 kB each
+MESSAGE_SCHEMA = 1  # the version of the message's form
+SITE_NAME = r"[a-z0-9][a-z0-9_-]{0,63}"  # a name is fit for a file's name, a Kafka topic and a Redis key
 is_site_name = re.compile(SITE_NAME).fullmatch
 
 Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
@@ -242,7 +243,7 @@ def item_id(fingerprint: str) -> str:
     """
     name = f"{fingerprint}:0".encode()  # 0: the item's number on its page
     digest = bytearray(hashlib.sha1(ID_NAMESPACE.bytes + name, usedforsecurity=False).digest()[:16])
-    digest[6] = digest[6] & 0x0F | 0x50  # version 5
+    digest[6] = digest[6] & 0x0F | 0x50  # UUID version 5
     digest[8] = digest[8] & 0x3F | 0x80  # RFC 9562's variant
     text = digest.hex()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Frontier = Literal["nav", "content"]
 Settled = Literal["selector", "quiet", "cap"]  # what ended the wait for a rendered page
-SUCCESS, REDIRECTION = 2, 3  # the first digits of such statuses
+SUCCESS, REDIRECTION = 2, 3  # the first digits of the statuses of such answers
 _PLAN_NAME = re.compile(r"[a-z0-9-]{1,64}")
 
 
@@ -139,7 +139,8 @@ class Seed:
             values = {key: compact[short] for key, short in _SEED_KEYS.items() if short in compact}
             words, further = compact.get("k", []), compact.get("c", [])
             values["keywords"], values["further_keywords"] = tuple(words), tuple(map(tuple, further))
-            values["plan"], values["site"] = intern(plan.decode()), intern(site.decode())  # once for thousands of seeds
+            # Thousands of seeds share one text.
+            values["plan"], values["site"] = intern(plan.decode()), intern(site.decode())
             seed = cls(frontier=frontier, interval_s=int(interval), **values)
             canonical(seed.url, routes=True)  # it may have been canonical by earlier rules, but must be a URL
         except (ValueError, TypeError, KeyError, AttributeError, UrlError) as error:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 HIDDEN = "***"
-SECRET_CHARACTERS_MIN = 4  # shorter ones stay: to hide each `1` or `no` of a log would hide the log
+SECRET_CHARACTERS_MIN = 4  # the shortest secret that is hidden: to hide each `1` or `no` of a log would hide the log
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:pass|passwd|password|passphrase|secret|token|(?:access|api|private|secret)_?key)(?:_id)?$",
     re.IGNORECASE,
@@ -22,9 +22,9 @@ _NAMED_VALUE = re.compile(r"""(?P<before>(?P<name>[A-Za-z][\w-]{0,63})(?:=["']?|
 _FIELD_VALUE = re.compile(
     r"""(?P<before>\bname=["']?(?P<name>[\w-]{1,64})["']?[^<>]{0,500}?\bvalue=["']?)[^\s"'<>]+""", re.IGNORECASE
 )
-_OF_SITES = "SITE_SECRET_"  # begins the names of the secrets of sites, whose values are hidden whatever follows
-_BINDINGS = "SITE_SECRET_HOSTS"  # the setting that binds them to hosts, which isn't one
-_USERINFO = re.compile(r"(?<=[/\\]{2})[^\s/\\?#'\"<>]*@")  # up to the last @ before the path, as in a browser
+_OF_SITES = "SITE_SECRET_"  # the beginning of the names of sites' secrets, whose values are hidden whatever follows
+_BINDINGS = "SITE_SECRET_HOSTS"  # the setting that binds them to hosts, and is no secret itself
+_USERINFO = re.compile(r"(?<=[/\\]{2})[^\s/\\?#'\"<>]*@")  # it reaches to the last @ before the path, as in a browser
 
 
 def without_credentials(text: str) -> str:
@@ -115,7 +115,7 @@ def _in_setting(name: str, value: Any) -> Iterator[str]:
     elif isinstance(value, int) and not isinstance(value, bool):
         if _SECRET_NAME.search(name):
             yield str(value)
-    elif hasattr(value, "items"):  # dict, and Scrapy's settings in settings
+    elif hasattr(value, "items"):  # a dict, or Scrapy's settings in settings
         for key, entry in value.items():
             yield from _in_setting(str(key), entry)
             yield from _in_urls(str(key))

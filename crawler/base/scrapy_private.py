@@ -114,7 +114,7 @@ def _metacopy() -> tuple[type, ...]:
     return (MetaCopyDetectionMiddleware,)
 
 
-METACOPY_MIDDLEWARES = _metacopy()  # none before 2.18
+METACOPY_MIDDLEWARES = _metacopy()  # Scrapy has none before 2.18
 
 # -- Commands ----------------------------------------------------------------------------------------------------------
 

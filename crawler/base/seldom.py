@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from crawler.base.log_events import LogEvent
 
-SILENT_SECONDS = 60.0  # between two lines about the same: an outage of an hour is 60 lines, not one for each try
+# Least time between two lines about the same: an outage of an hour is 60 lines, not one for each try.
+SILENT_SECONDS = 60.0
 
 
 class Seldom:

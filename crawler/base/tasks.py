@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-CANCEL_AGAIN_SECONDS = 0.5  # until a task that missed a cancellation is cancelled once more
+CANCEL_AGAIN_SECONDS = 0.5  # when a task that missed a cancellation is cancelled once more
 
-_to_be_cancelled: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()  # by `cancel`
+_to_be_cancelled: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()  # the tasks that `cancel` has cancelled
 
 
 class TaskDied(NamedTuple):

@@ -13,7 +13,8 @@ from unicodedata import combining, is_normalized, normalize
 
 import re2
 
-_ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"  # ECMA-48: CSI, OSC, others
+# ECMA-48's sequences: CSI, OSC, others.
+_ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])"
 _LINE_ENDS = r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"  # those of str.splitlines(); they become \n
 # C0 and C1 controls, soft hyphen, zero-width space, direction overrides, word joiners and invisible operators, byte
 # order mark, interlinear notes, surrogates, non-characters, and tags, which can spell whole texts that nobody sees.
@@ -22,7 +23,7 @@ _INVISIBLE = (
     r"\ud800-\udfff\ufffe\uffff\U000e0000-\U000e007f]"
 )
 _BLANKS = r"[^\S\n]+"
-_MARKS_MAX = 30  # on one letter, by Unicode's Stream-Safe Text Format (UAX 15); to sort 100,000 of them takes NFC 8 s
+_MARKS_MAX = 30  # most marks on one letter, by Unicode's Stream-Safe Text Format (UAX 15); NFC sorts 100,000 in 8 s
 _MAYBE_MARK = r"[^\w\s\x00-\x7f]"
 
 # Characters that cleaning leaves as they are whatever stands beside them, visible and in NFC with any neighbour: Latin,
@@ -33,9 +34,9 @@ _USUAL = (
     "\u2190-\u2328\u232b-\u23ff\u2460-\u27ff\u3001-\u3029\u3030-\u303e\u3041-\u3096\u30a1-\u30ff\u3105-\u312f\u3400-\u9fff"
     "\uac00-\ud7a3\uff01-\uffbe\U0001f300-\U0001f64f\U0001f680-\U0001f6c5\U0001f90c-\U0001f9ff"
 )
-_SHORT = 200  # characters; for these the other steps take less time than re2's call, some 2 us
+_SHORT = 200  # the longest text, in characters, for which the other steps take less time than re2's call, some 2 us
 
-_unusual = re2.compile(f"[^{_USUAL}]|  ").search  # a character that needs a look, or two blanks in a row
+_unusual = re2.compile(f"[^{_USUAL}]|  ").search  # matches a character that needs a look, or two blanks in a row
 _strip_escapes = re.compile(_ESCAPES).sub
 _unify_line_ends = re.compile(_LINE_ENDS).sub
 _strip_invisible = re.compile(_INVISIBLE).sub

@@ -55,16 +55,18 @@ VISITOR_PARAMETERS = frozenset(
     wt_mc
     jsessionid phpsessid""".split()
 )
-VISITOR_PREFIXES = ("utm_", "pk_", "mtm_", "piwik_", "matomo_", "hsa_")  # Google Analytics, Matomo, HubSpot's ads
-MAX_URL_CHARACTERS = 8_192  # servers refuse longer ones; a longer link is a trap
-MAX_HOST_CHARACTERS = 254  # the longest name in DNS, and a dot at its end
-MAX_LABEL_CHARACTERS = 63  # of a name in DNS, between two dots
-MAX_WRITTEN_HOST_CHARACTERS = 1_024  # with escapes and credentials; IDNA takes quadratic time: 20 ms for 8,000 accents
+# Parameters of Google Analytics, Matomo and HubSpot's ads begin with these.
+VISITOR_PREFIXES = ("utm_", "pk_", "mtm_", "piwik_", "matomo_", "hsa_")
+MAX_URL_CHARACTERS = 8_192  # the longest URL: servers refuse longer ones, and a longer link is a trap
+MAX_HOST_CHARACTERS = 254  # the longest host: the longest name in DNS, and a dot at its end
+MAX_LABEL_CHARACTERS = 63  # the longest label of a name in DNS, which is what stands between two dots
+# The longest host as written, with escapes and credentials; IDNA takes 20 ms for 8,000 accents.
+MAX_WRITTEN_HOST_CHARACTERS = 1_024
 FINGERPRINT_BYTES = 16
 # A crawler trap is a part of a site that makes new links for ever, for example by taking `b/` for `/b/`.
-MAX_SEGMENTS = 30  # of a path; deep archives have 15
-MAX_PARAMETERS = 50  # searches with all their filters have 30
-MAX_REPEATS = 3  # of the same segments in a row: /11/11/11 is a date, /a/b/a/b/a/b/a/b/ a trap
+MAX_SEGMENTS = 30  # most segments of a path; deep archives have 15
+MAX_PARAMETERS = 50  # most parameters of a query; searches with all their filters have 30
+MAX_REPEATS = 3  # how often the same segments may follow each other: /11/11/11 is a date, /a/b/a/b/a/b/a/b/ a trap
 # A scheme or slashes as the parser accepts them, then a host that is too long to be parsed.
 _LONG_HOST = re.compile(
     r"[\x00-\x20]*+(?:[a-zA-Z\t\r\n]++:[\t\r\n/\\]*+|[\t\r\n]*+[/\\][\t\r\n]*+[/\\][\t\r\n/\\]*+)"
@@ -88,18 +90,19 @@ _SIMPLE_PAGE = re.compile(
 )
 # The beginning of an absolute URL up to its path, as nearly all that the crawler meets have it.
 _SIMPLE_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(?::[0-9]+)?(?=/)")
-ORIGINS_REMEMBERED = 1_000  # some 500 bytes each
-_NO_ROUTES = frozenset({"/", "!", "!/"})  # lead to the page that scripts begin with, or nowhere
+ORIGINS_REMEMBERED = 1_000  # most origins that are remembered, in some 500 bytes each
+_NO_ROUTES = frozenset({"/", "!", "!/"})  # these lead to the page that scripts begin with, or nowhere
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
-_UNRESERVED = frozenset(f"{string.ascii_letters}{string.digits}-._~")  # RFC 3986, 2.3
+_UNRESERVED = frozenset(f"{string.ascii_letters}{string.digits}-._~")  # RFC 3986, 2.3 names these characters unreserved
 _FOLDED_ESCAPES = {
     f"%{high}{low}": character if (character := chr(int(high + low, 16))) in _UNRESERVED else f"%{high}{low}".upper()
     for high in string.hexdigits
     for low in string.hexdigits
 }
 _DOT_SEGMENTS = frozenset({".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"})
-MAX_SIMPLE_CHARACTERS = 1_000  # of such a link and its page's URL; so short that none of the limits above is met
+# The longest of such a link and of its page's URL, so short that they meet none of the limits above.
+MAX_SIMPLE_CHARACTERS = 1_000
 
 
 def canonical(url: str, base: str = "", *, drop: frozenset[str] = frozenset(), routes: bool = False) -> str:

@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 KeyPath = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
 SUFFIXES = (".yaml", ".yml")
-MAX_FILE_BYTES = 1_000_000  # a plan or site is written by a person; more is a mistake or an attack
-MAX_DEPTH = 20  # levels of mappings and lists; a site file has 6
-MAX_ENTRIES = 200_000  # values, also mappings and lists, with every alias unfolded; 1 MB of short words has 150,000
+MAX_FILE_BYTES = 1_000_000  # the longest file: a person writes a plan or site, and more is a mistake or an attack
+MAX_DEPTH = 20  # most levels of mappings and lists; a site file has 6
+# Most values, also mappings and lists, with every alias unfolded; 1 MB of short words has 150,000.
+MAX_ENTRIES = 200_000
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAG, _NULL_TAG, _MERGE_TAG = _TAG + "str", _TAG + "null", _TAG + "merge"
 _PLAIN_TAGS = {_TAG + kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
 _BRACE_VALUE = re.compile(rb"(?::|^\s*-) \{\w+\}")  # `url: {base}/search` begins a mapping that ends too soon
-_IGNORED_TAGS = (_TAG + "timestamp", _TAG + "value")  # of dates, and of a lone `=`; both stay text
+_IGNORED_TAGS = (_TAG + "timestamp", _TAG + "value")  # the tags of dates, and of a lone `=`; both stay text
 
 
 @dataclass(frozen=True)
@@ -278,7 +279,7 @@ def _explain_syntax(error: Exception, text: str | bytes, file: str) -> InputErro
         lines = raw.split(b"\n")[opened - 1 : line]
         hint = " (indent with spaces, not with tabs)" if tab else _quotes_missing(lines, str(error.problem))
         return InputError(file, line, "", problem, f"valid YAML{hint}")
-    if isinstance(error, yaml.reader.ReaderError):  # of the C parser, whose `position` counts bytes
+    if isinstance(error, yaml.reader.ReaderError):  # the C parser raises it, whose `position` counts bytes
         return InputError(file, raw[: error.position].count(b"\n") + 1, "", error.reason, "YAML in UTF-8")
     return InputError(file, 0, "", str(error), "YAML in UTF-8 with plain values")
 

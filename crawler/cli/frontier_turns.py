@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawler.cli.local_turns import LocalTurns
     from crawler.frontier.queue import Queue
 
-LOOK_SECONDS = 3.0  # for a Redis that answers; a command works without one as well
+LOOK_SECONDS = 3.0  # how long a Redis may take to answer; a command works without one as well
 NO_SITE = ""  # the site of a command's file may not be the crawl's, whose politeness it mustn't change
 
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from crawler.plans.operator import Operator
 
-RULES_MAX = 200  # of a robots.txt, shown
+RULES_MAX = 200  # most rules of a robots.txt that are shown
 ANSWERS_PERIODS = ("hour", "day")  # the steps of a month are half a megabyte, of hosts that are mostly others
-SITES_MAX = 50  # of a host, shown
+SITES_MAX = 50  # most sites of a host that are shown
 # Kind -> the sentence that says why a host isn't asked just now. What is in braces are the values.
 WHY = {
     "paused": "An operator has paused it.",

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_PATHS = 40  # of one value: a record of a forum has 20 fields
-MAX_DEPTH = 6  # of objects in each other
+MAX_PATHS = 40  # most paths that are shown of one value: a record of a forum has 20 fields
+MAX_DEPTH = 6  # most levels of objects in each other that are shown
 MAX_EXAMPLE_CHARACTERS = 60
-_WITHIN: dict[type, str] = {dict: "{...}", list: "[...]"}  # in place of what is deeper
+_WITHIN: dict[type, str] = {dict: "{...}", list: "[...]"}  # stands in place of what is deeper
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

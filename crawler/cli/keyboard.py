@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-READ_BYTES = 64  # an arrow is three bytes; what is typed ahead beyond that comes with the next reading
-ESCAPE = b"\x1b"  # begins what stands for a key without a character
+READ_BYTES = 64  # most bytes of one reading: an arrow is three, and what is typed ahead comes with the next reading
+ESCAPE = b"\x1b"  # the beginning of what stands for a key without a character
 # What terminals send (ECMA-48), by what it stands for.
 KEYS = {b"\x1b[C": "right", b"\x1bOC": "right", b"\t": "right", b"\x1b[D": "left", b"\x1bOD": "left", b"\x1b[Z": "left"}
 

@@ -11,7 +11,7 @@ from crawler.frontier.queue import HOST_BACKOFF, NO_TURN
 if TYPE_CHECKING:
     from crawler.frontier.settlement import TurnRelease
 
-BUSY_MILLISECONDS = 20  # until it is worth asking again for a turn that is in use
+BUSY_MILLISECONDS = 20  # when it is worth asking again for a turn that is in use
 
 
 @dataclass(slots=True)

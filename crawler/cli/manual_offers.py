@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.plans.operator import Operator
     from crawler.sites import Site
 
-MANUAL = "manual"  # the plan of pages that are offered to none, which is never submitted
+MANUAL = "manual"  # the plan of pages that are offered for none, which is never submitted
 
 
 async def prepare_site(operator: Operator, name: str, sites_dir: str) -> Site:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 T = TypeVar("T")
-ERRORS_MAX = 50  # of a file; whoever has mended so many looks again
-ERROR_CHARACTERS_MAX = 2_000  # of an error, which is one line to read: what it quotes is much shorter
+ERRORS_MAX = 50  # most errors of a file that are shown; whoever has mended so many looks again
+ERROR_CHARACTERS_MAX = 2_000  # how much is shown of an error, which is one line to read: what it quotes is much shorter
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 UNIT = 1000
 WHOLE_FROM = 100  # smaller numbers have decimals

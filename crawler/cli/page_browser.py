@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from crawler.sites import Site
     from crawler.sites.render_rules import Rendering
 
-PLAIN_TRIED = 5  # answers of a page that are asked for once more; those that its site names first
-UNANSWERED_MAX = 10  # addresses that are shown; a page that lacks more lacks them for one reason
+PLAIN_TRIED = 5  # most answers of a page that are asked for once more, those first that its site names
+UNANSWERED_MAX = 10  # most addresses that are shown; a page that lacks more lacks them for one reason
 
 
 class PageBrowser:

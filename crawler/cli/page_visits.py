@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.cli.local_crawl import LocalCrawl
     from crawler.cli.request_errors import RequestErrors
 
-TURN_SECONDS = 3_600.0  # longest wait for a turn: no delay of a site is longer
+TURN_SECONDS = 3_600.0  # the longest wait for a turn: no delay of a site is longer
 
 
 class PageVisits:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawler.plans.registry import PlanRecord
 
 COLUMNS = ("plan", "state", "searches", "offered", "finished", "failed", "done")
-NEARLY_DONE_PERCENT = 99  # from here on decimals are shown: 100 % must mean that all is done
+NEARLY_DONE_PERCENT = 99  # the share from which on decimals are shown: 100 % must mean that all is done
 
 
 async def plan_status(operator: Operator, record: PlanRecord) -> dict[str, Any]:

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from crawler.plans import Plan
     from crawler.sites import SearchTarget, Site
 
-LOOKUP_SECONDS = 3.0  # for all names together: a name server that is slower says nothing of a host
-ASK_SECONDS = 10.0  # for the robots.txt of all hosts together: who checks a plan waits for it
-AT_ONCE_MAX = 16  # hosts that are asked at the same time; a plan has a handful
+# How long all names' look-ups may take together: a name server that is slower says nothing of a host.
+LOOKUP_SECONDS = 3.0
+ASK_SECONDS = 10.0  # how long the robots.txt of all hosts may take together: who checks a plan waits for it
+AT_ONCE_MAX = 16  # most hosts that are asked at the same time; a plan has a handful
 
 
 async def all_of(plan: Plan, settings: Settings) -> list[dict[str, str]]:

@@ -65,7 +65,7 @@ SITE_HEADINGS = {
 }
 PLAN_HEADINGS = {"PlanFile": "The plan", "SiteUse": "An entry of `sites`", "KeywordClass": "A class of `keywords`"}
 _PROBES: dict[str, Any] = {"string": "?", "boolean": "?", "array": "?", "object": "?"}
-_LONG = "x" * 10_000  # refused by texts that take any short one
+_LONG = "x" * 10_000  # a text that those limits refuse which take any short one
 _TABLE = "| key | value | default | meaning | example |\n|---|---|---|---|---|\n"
 
 

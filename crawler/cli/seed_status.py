@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawler.plans.registry import PlanRecord
     from crawler.sites import Site
 
-SEARCH_PAGES_MAX = 20  # shown of a plan: on a site that is searched by POST, all search pages have the same URL
+SEARCH_PAGES_MAX = 20  # most search pages of a plan that are shown: those of a search by POST all have the same URL
 
 
 async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from crawler.base.models import Fetched
 
-DELAY_SECONDS = Politeness().delay_s  # as a site's that says nothing else
-PAGES_MAX = 12  # asked for, robots.txt and redirects not counted; most sites take seven
-RENDERED_MAX = 5  # the page that was named, one with results and one without, and two that results lead to
-# Of a page that goes on loading, what has come by then is enough to see what it loads.
+DELAY_SECONDS = Politeness().delay_s  # the delay of a site that says nothing else
+PAGES_MAX = 12  # most pages that are asked for, robots.txt and redirects not counted; most sites take seven
+RENDERED_MAX = 5  # most pages that are rendered: the one that was named, one with results, one without, two results
+# How long a page that goes on loading is waited for: what has come by then is enough to see what it loads.
 WISH = Wish(cap_seconds=20, page_seconds=60)
 LINKS_SHOWN = 5
-TEXT_SHOWN_CHARACTERS = 200  # of a page's content, which shows that it is the right one
+TEXT_SHOWN_CHARACTERS = 200  # how much is shown of a page's content, to show that it is the right one
 
 
 class _TellingVisitor:

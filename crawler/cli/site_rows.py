@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 Row = tuple[str, str]
 HTTP_OK = 200
 PLAIN = {True: "needs no browser (content.fetch, search.url)", False: "needs the browser"}
-MAX_NEWS = 5  # texts, and links, that are shown of a state; `--json` has all
+MAX_NEWS = 5  # most texts, and links, that are shown of a state; `--json` has all
 BOUNDS = "its time or number of states was over (--seconds, --states), or a state had over 500 elements to click"
 DECLARATIONS = "what pages declare, and what their parts are usually named"
 NEEDS_BASE = "none: each plan gives it, as {use: NAME, name: ..., base: https://...}"
 UNSEARCHED = "none: its pages are only offered"
-_OF_THE_SITE = ("site", "base", "content_type")  # aren't said again for the page of a result
+_OF_THE_SITE = ("site", "base", "content_type")  # these aren't said again for the page of a result
 
 
 def rows(shown: Mapping[str, Any]) -> Iterator[Row]:

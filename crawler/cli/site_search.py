@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from crawler.cli.page_fetcher import PageFetcher
     from crawler.sites import SearchTarget, Site
 
-PER_PAGE = 20  # results that are asked for, where a site lets itself be asked
-LAST_PAGE = 512  # a search that goes on behind it counts as one without an end: 18 requests find any end before it
-WALKED_PAGES = 10  # of a search whose pages name the next one: there is no shorter way to its end
+PER_PAGE = 20  # how many results are asked for, where a site lets itself be asked
+LAST_PAGE = 512  # the last page that is looked for; a search behind it has no end, and 18 requests find any before it
+# Most pages that are walked of a search whose pages name the next: there is no shorter way to its end.
+WALKED_PAGES = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-LAST_CHARACTERS_MIN = 12  # of the last column's text; with less beside the others, rows are easier to read as lists
-VALUE_CHARACTERS_MIN = 20  # width of a value beside its name, however narrow the terminal is
-CELL_CHARACTERS_MAX = 10_000  # the longest text of ours, a URL, has 8,192
-GAP = "  "  # between two columns
-TAB_COLUMNS = 4  # to the next stop: tabs stand between the cells of a page's table, in its code and in mail
+LAST_CHARACTERS_MIN = 12  # the least width of the last column's text; with less, rows are easier to read as lists
+VALUE_CHARACTERS_MIN = 20  # the least width of a value beside its name, however narrow the terminal is
+CELL_CHARACTERS_MAX = 10_000  # how much is shown of a cell; the longest text of ours, a URL, has 8,192
+GAP = "  "  # stands between two columns
+TAB_COLUMNS = 4  # how far tab stops are from each other: tabs part the cells of a page's table, in its code and in mail
 
 
 def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_last: bool = False) -> None:

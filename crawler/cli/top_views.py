@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawler.telemetry.host_history import HostCounts
 
 REASONS_SHOWN = 8
-CELL_CHARACTERS_MIN = 4  # of a column, however narrow the terminal is
+CELL_CHARACTERS_MIN = 4  # the least width of a column, however narrow the terminal is
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _overview(moment: Moment) -> list[View]:
         View(("wrong now",), [(str(trouble),) for trouble in moment.troubles]),
         View(("", "last hour", "per second now"), work),
         View(("frontier", *SEED_STATES), seeds),
-        View(("reason", "failed in the last hour"), failed),  # above what a small screen leaves out
+        View(("reason", "failed in the last hour"), failed),  # it stands above what a small screen leaves out
         View(("status", "answers in the last hour"), statuses),
         View(("", ""), health),
     ]

@@ -60,7 +60,7 @@ class Command(SpiderCommand, ScrapyCrawl):
         from crawler.spiders.base import FrontierSpider
 
         settings = self.settings.copy()
-        AddonManager.load_pre_crawler_settings(settings)  # as Scrapy does when it comes to run the spider
+        AddonManager.load_pre_crawler_settings(settings)  # Scrapy does so when it comes to run the spider
         loader = get_spider_loader(settings)
         if args[0] not in loader.list():
             raise HeadroomError(f"no spider {shown(args[0])}; {existing(args[0], loader.list(), 'there are')}")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from kafka import KafkaConsumer
 
-ALSO = ".also"  # ends the topics that tell further plans of items; no site's name has a dot
-SHOWN = ("time", "title", "url")  # what the line of an item shows of it
+ALSO = ".also"  # the end of topics that tell further plans of items; no site's name has a dot
+SHOWN = ("time", "title", "url")  # the fields that the line of an item shows
 SHOWN_OF_ALSO = ("time", "plan", "url")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawler.plans.operator import Operator
 
-PROGRESS_SECONDS = 5.0  # between two lines of progress, where no terminal shows a bar
+PROGRESS_SECONDS = 5.0  # least time between two lines of progress, where no terminal shows a bar
 
 
 class Command(HeadroomCommand):

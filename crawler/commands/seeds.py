@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 FRONTIERS: tuple[Frontier, ...] = ("content", "nav")
 LISTED_STATES = ("ready", "executing", "failed")
 COLUMNS = ("frontier", "state", "reason", "plan", "site", "url")
-LIMIT_DEFAULT = 50  # seeds that `list` shows: a screen or two
+LIMIT_DEFAULT = 50  # how many seeds `list` shows: a screen or two
 LIMIT = {"type": int, "default": LIMIT_DEFAULT, "metavar": "N"}
 KNOWN_PAGES = (
     "known pages aren't fetched again: scrapy seeds show URL says where one is, scrapy seeds retry URL tries a failed "
     "one again, and a finished one is fetched anew for a site of another name (scrapy seeds offer --help)"
 )
-NAME, WORD, FRONTIER = {"metavar": "NAME"}, {"metavar": "WORD"}, {"choices": FRONTIERS}  # kinds of options
+# The kinds of values that options take.
+NAME, WORD, FRONTIER = {"metavar": "NAME"}, {"metavar": "WORD"}, {"choices": FRONTIERS}
 ONLY = (
     Option("--plan", "only seeds of this plan", NAME),
     Option("--site", "only seeds of this site", NAME),

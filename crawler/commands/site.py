@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 EXAMPLE_WORDS = ("flood", "洪水")
-PAGES = {"content": "content", "nav": "results"}  # by the frontier, what site files call its pages
+PAGES = {"content": "content", "nav": "results"}  # what site files call a frontier's pages
 EXAMPLE_BASE = "https://example.org"  # stands for the base of a kind of site, which has none by itself
 
 

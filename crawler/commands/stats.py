@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawler.plans.operator import Operator
 
 LAST = ("hour", "day", "month")  # the periods of `crawler.cluster.activity`
-ROWS_MAX = 20  # of a table: the most frequent ones; --json has all
+ROWS_MAX = 20  # most rows of a table, the most frequent ones; --json has all
 
 
 class Command(HeadroomCommand):

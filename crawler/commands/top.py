@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.cli.top_views import Moment
 
 NAMES = ("overview", "nodes", "hosts")
-REFRESH_SECONDS = 2.0  # workers report every 3 s
+REFRESH_SECONDS = 2.0  # how often the screen is drawn anew; workers report every 3 s
 
 
 class Command(HeadroomCommand):

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     ActionHandler = Callable[[WebRequest, dict[str, str]], Awaitable[Response]]
 
 
-AWAY_SECONDS = 0.5  # for which a page waits for a Redis that is known to be away, where it has been shown before
+AWAY_SECONDS = 0.5  # how long a page waits for a Redis that is known to be away, where it has been shown before
 logger: EventLogger = logging.getLogger(__name__)
 
 

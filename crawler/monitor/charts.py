@@ -9,7 +9,7 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WIDTH, HEIGHT = 600, 100  # of the drawing, which is stretched to whatever place there is
+WIDTH, HEIGHT = 600, 100  # the size of the drawing, which is stretched to whatever place there is
 
 
 def area(values: Sequence[float], label: str) -> Markup:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from crawler.monitor.connection import Connection
 
-READ_SECONDS = 2.0  # between two readings: a person sees no more, and workers report no oftener
-PAUSE_SECONDS_MAX = 60.0  # of a reading that costs much: its figures are as old as those of most tools
-COST_FACTOR = 100  # a reading that took so much CPU isn't repeated before a hundred times that: 1 % of a processor
-FIRST_WAIT_SECONDS = 2.0  # for which a page waits for figures; then it says that there are none
-WAIT_SECONDS = 0.7  # likewise, where there are those of before, which the page shows then
-AWAY_WAIT_SECONDS = 0.05  # likewise, where the reading before failed: one that succeeds follows by itself
-ACTIVITY_SECONDS = 10.0  # between two readings of what was done over time, whose shortest step is a minute
+READ_SECONDS = 2.0  # how often figures are read: a person sees no more, and workers report no oftener
+PAUSE_SECONDS_MAX = 60.0  # the longest time between two costly readings: figures are then as old as those of most tools
+COST_FACTOR = 100  # the pause after a reading is so many times its CPU time, which then takes 1 % of a processor
+FIRST_WAIT_SECONDS = 2.0  # how long a page waits for figures where there are none; then it says so
+WAIT_SECONDS = 0.7  # how long it waits where there are those of before, which it shows then
+AWAY_WAIT_SECONDS = 0.05  # how long it waits where the reading before failed: one that succeeds follows by itself
+ACTIVITY_SECONDS = 10.0  # how often it is read what was done over time, whose shortest step is a minute
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Gatherer:
         self._activity = Activity()
         self._activity_read_at = 0.0
         self._figures = LatestFigures()
-        self._read_at = float("-inf")  # by the monotonic clock
+        self._read_at = float("-inf")  # when figures were read last, by the monotonic clock
         self._pause_s = READ_SECONDS
         self._reading: asyncio.Task[None] | None = None
         self._changed = asyncio.Condition()
@@ -122,7 +122,8 @@ class Gatherer:
             since_s = self._figures.away_since_s or time.time()
             self._figures = replace(self._figures, number=number, away=str(error), away_since_s=since_s)
         self._read_at = time.monotonic()
-        cost_s = time.process_time() - begun_s  # of all that the monitor did meanwhile: a sign-in takes some 0.05 s
+        # It counts all that the monitor did meanwhile: a sign-in takes some 0.05 s.
+        cost_s = time.process_time() - begun_s
         self._pause_s = min(max(READ_SECONDS, COST_FACTOR * cost_s), PAUSE_SECONDS_MAX)
         async with self._changed:
             self._changed.notify_all()

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from crawler.monitor.connection import Connection
 
-MONGO_MILLISECONDS = 10_000  # for one step of a reading: with its indexes Mongo takes some milliseconds
-BATCH = 100  # items that Mongo sends at once: half a megabyte
-OWN_FIELDS = ("_id", "gaps")  # of documents in Mongo, which items haven't
+MONGO_MILLISECONDS = 10_000  # how long one step of a reading may take: with its indexes Mongo takes some milliseconds
+BATCH = 100  # most items that Mongo sends at once: half a megabyte
+OWN_FIELDS = ("_id", "gaps")  # fields of documents in Mongo that items haven't
 
 
 @dataclass(frozen=True, slots=True)

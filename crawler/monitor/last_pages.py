@@ -6,9 +6,9 @@ import time
 from collections import OrderedDict
 from typing import NamedTuple
 
-PAGES_MAX = 200  # of all browsers together; the one that was shown longest ago goes first
-BYTES_MAX = 16 * 1024 * 1024  # of all of them
-PLACE = '<div id="away"></div>'  # in every page: where it is said that its figures are old
+PAGES_MAX = 200  # most pages that are kept, of all browsers together; the one that was shown longest ago goes first
+BYTES_MAX = 16 * 1024 * 1024  # the most that all of them take
+PLACE = '<div id="away"></div>'  # stands in every page where it is told that its figures are old
 
 
 class LastPage(NamedTuple):

@@ -15,8 +15,8 @@ from crawler.cli.output import to_json
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
-GROUP_ROWS = 1_000  # of a row group: readers take one at a time, and what is alike is packed together
-GROUP_BYTES = 16_000_000  # as JSON, from which on a group ends earlier; it takes a few times that of memory
+GROUP_ROWS = 1_000  # most rows of a row group: readers take one at a time, and what is alike is packed together
+GROUP_BYTES = 16_000_000  # how many bytes of JSON end a group earlier; it takes a few times that of memory
 INT64 = range(-(2**63), 2**63)
 
 

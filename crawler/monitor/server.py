@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from crawler.monitor.users import UserFile
 
-GRACE_SECONDS = 5  # for answers under way, when it is told to stop
-REQUEST_SECONDS = 10.0  # in which a request must have come, from the connection's beginning or the last answer on
-BACKLOG = 128  # connections that wait to be taken
+GRACE_SECONDS = 5  # how long answers under way may take when the monitor is told to stop
+REQUEST_SECONDS = 10.0  # how long a request may take to come, from the connection's beginning or the last answer on
+BACKLOG = 128  # most connections that wait to be taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _configuration(app: Any, listening: Listening) -> uvicorn.Config:
     cert, key = listening.tls_files or (None, None)
     options = uvicorn.Config(
         app,
-        log_config=None,  # the crawl's own
+        log_config=None,  # the log is the crawl's own
         access_log=False,
         server_header=False,
         http=_Connection,

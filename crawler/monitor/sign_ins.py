@@ -14,16 +14,17 @@ if TYPE_CHECKING:
 
     from crawler.monitor.users import User, UserFile
 
-LIFE_SECONDS = 12 * 3600.0  # a working day; a page that is left open asks all the time, so idleness tells nothing
-USER_SIGN_INS_MAX = 20  # of one user at once: the user's oldest ends where there are more, and nobody else's
+# How long a sign-in lasts, a working day; a page left open asks all the time, so idleness tells nothing.
+LIFE_SECONDS = 12 * 3600.0
+USER_SIGN_INS_MAX = 20  # most sign-ins of one user: where there are more, the oldest of the same user ends
 TOKEN_BYTES = 32
 # Failures that cost nothing but the time of a check: of a name from one address, and of a name from all of them. The
 # next one has a pause of a second follow, and each further one twice that. An address by itself has no limit, since all
 # users of a tunnel or a proxy have the same one.
 FREE_FAILURES = {"pair": 5, "name": 50}
 PAUSE_SECONDS_MAX = 300.0
-FORGOTTEN_SECONDS = 3_600.0  # without a failure, after which those before count no more
-REMEMBERED_MAX = 10_000  # names, and names with addresses; the one whose failure is oldest is forgotten first
+FORGOTTEN_SECONDS = 3_600.0  # after how long without a failure those before count no more
+REMEMBERED_MAX = 10_000  # most names, and names with addresses, whose failures are known; the oldest is forgotten first
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from crawler.monitor.connection import Connection
     from crawler.plans.operator import Operator
 
-    Work = Callable[[Operator, Progress], Awaitable[object]]  # moves seeds in steps of some 3 ms of Redis's time
+    Work = Callable[[Operator, Progress], Awaitable[object]]  # it moves seeds in steps of some 3 ms of Redis's time
 
-WAIT_SECONDS = 0.1  # most actions are done by then, and the page that follows shows it
-FAILURES_MAX = 100  # remembered for the pages of what they were done to
+WAIT_SECONDS = 0.1  # how long a page waits for an action: most are done by then, and the page that follows shows it
+FAILURES_MAX = 100  # most failures that are remembered for the pages of what they were done to
 logger: EventLogger = logging.getLogger(__name__)
 
 
@@ -57,7 +57,7 @@ class SlowActions:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._actions: dict[str, SlowAction] = {}  # by target: under way, or the last one that failed
+        self._actions: dict[str, SlowAction] = {}  # by target: the action under way, or the last one that failed
 
     def of(self, target: str) -> SlowAction | None:
         """Returns a target's action that is under way, or its last one if that failed; None: all is done."""

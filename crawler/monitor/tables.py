@@ -15,8 +15,8 @@ from crawler.cli.output import to_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FORMULA = frozenset("=+-@\t\r\n")  # with these a cell begins that a spreadsheet would work out
-BYTE_ORDER_MARK = "\ufeff"  # by which spreadsheets know UTF-8
+FORMULA = frozenset("=+-@\t\r\n")  # a cell that begins with one of these would be worked out by a spreadsheet
+BYTE_ORDER_MARK = "\ufeff"  # spreadsheets know UTF-8 by it
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ShownTable:
         """Returns a line for each row. Lists are joined by blanks, and formulas made texts."""
         text = io.StringIO()
         text.write(BYTE_ORDER_MARK)
-        writer = csv.writer(text, lineterminator="\r\n")  # as RFC 4180 has it
+        writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180 has these line ends
         writer.writerow(self.columns)
         writer.writerows([cell(row[column]) for column in self.columns] for row in self.rows)
         headers = {"content-disposition": f'attachment; filename="{self.name}.csv"'}

@@ -20,7 +20,7 @@ class UserSlots:
 
     def __init__(self, number: int, of_user: int) -> None:
         self._number, self._of_user = number, of_user
-        self._held: Counter[str] = Counter()  # by user
+        self._held: Counter[str] = Counter()  # by user: how many slots are held
 
     def are_free(self, user: str) -> bool:
         """Returns whether a user may begin another one."""

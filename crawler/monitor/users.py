@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 Role = Literal["viewer", "analyst", "operator"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
 NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
-PASSWORD_CHARACTERS_MIN, PASSWORD_CHARACTERS_MAX = 12, 1_000  # by NIST 800-63B a long one needs no other rules
+PASSWORD_CHARACTERS_MIN, PASSWORD_CHARACTERS_MAX = 12, 1_000  # by NIST 800-63B a long password needs no other rules
 PRIVATE = 0o600
-DAMAGED = ".damaged"  # behind the name of a file that was none of users
+DAMAGED = ".damaged"  # the end of the new name of a file that was none of users
 
-_hasher = PasswordHasher()  # argon2id with 64 MiB, three passes: RFC 9106's second choice
+_hasher = PasswordHasher()  # argon2id with 64 MiB and three passes, RFC 9106's second choice
 _NOBODY = _hasher.hash("nobody")  # checked where there is no such user, so that the time tells nothing
 
 

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 FORM_BYTES_MAX = 65_536
 FORM_FIELDS_MAX = 500
-FORM_SECONDS = 10.0  # in which a form has come: it is some hundred bytes
-ACTION = re.compile(r"[a-z]{1,20}(?:-[a-z]{1,20}){0,3}")  # its name in the audit
-STREAMS = (200, 20)  # event streams at once, of all users and of one, who has some pages open on some machines
-CHECKS = (100, 4)  # passwords that wait to be checked, of all addresses and of one: each takes 50 ms
-DOWNLOADS = (4, 2)  # of items, likewise: each keeps the monitor busy, and a cursor of Mongo open
+FORM_SECONDS = 10.0  # how long a form may take to come: it is some hundred bytes
+ACTION = re.compile(r"[a-z]{1,20}(?:-[a-z]{1,20}){0,3}")  # an action's name, as in the audit
+STREAMS = (200, 20)  # most event streams, of all users and of one, who has some pages open on some machines
+CHECKS = (100, 4)  # most passwords that wait to be checked, of all addresses and of one: each takes 50 ms
+DOWNLOADS = (4, 2)  # most downloads, of all users and of one: each keeps the monitor busy, and a cursor of Mongo open
 LANGUAGE_COOKIE = "language"
 YEAR_SECONDS = 365 * 86_400
 # The pages that the navigation names, by the keys of their messages.

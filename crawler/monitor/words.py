@@ -11,7 +11,8 @@ import yaml
 from crawler.cli import host_status
 from crawler.cluster import troubles
 
-LANGUAGES = {"en": "English", "zh": "中文"}  # code -> how it calls itself; the first is that of whoever asks for none
+# Code -> how the language calls itself; the first is that of whoever asks for none.
+LANGUAGES = {"en": "English", "zh": "中文"}
 
 
 class Messages:

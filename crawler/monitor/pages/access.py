@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger
     from crawler.monitor.web import WebRequest
 
-HERE = re.compile(r"/(?![/\\])[\x21-\x7e]*")  # an address of the monitor's own: `//` would begin another host's
+HERE = re.compile(r"/(?![/\\])[\x21-\x7e]*")  # matches an address of the monitor's own: `//` would begin another host's
 SHOWN_CHARACTERS = 64
-CHECK_SECONDS = 1.0  # by when some of the passwords that wait are checked
+CHECK_SECONDS = 1.0  # when to try again where too many passwords wait to be checked: some are by then
 logger: EventLogger = logging.getLogger(__name__)
 
 

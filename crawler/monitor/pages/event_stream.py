@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from crawler.monitor.web import WebRequest
 
-RETRY_MILLISECONDS = 2_000  # after which a browser asks again for a stream that ended
+RETRY_MILLISECONDS = 2_000  # when a browser asks again for a stream that ended
 
 
 async def show(web: WebRequest) -> Response:

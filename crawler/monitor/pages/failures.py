@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from crawler.monitor.web import WebRequest
     from crawler.plans.operator import Operator
 
-SHOWN = 50  # seeds on a page
-BATCH = 500  # seeds that are looked up at once, in some 10 ms
-LOOKED_AT_MAX = 5_000  # seeds for one page: where a rare one is asked for, the next page goes on from there
-PLACE = re.compile(r"(\d{1,15})\.(\d{1,4})")  # after which a page goes on; so many fail in one ms at most
-TARGET = "failed seeds"  # under which sending again is known while it goes on; no plan's name has a blank
+SHOWN = 50  # most seeds on a page
+BATCH = 500  # most seeds that are looked up at once, in some 10 ms
+# Most seeds that are looked at for one page: where a rare one is asked for, the next page goes on from there.
+LOOKED_AT_MAX = 5_000
+# The place after which a page goes on: a time in ms, and a number within it; so many fail in one ms at most.
+PLACE = re.compile(r"(\d{1,15})\.(\d{1,4})")
+TARGET = "failed seeds"  # the name under which sending again is known while it goes on; no plan's name has a blank
 COLUMNS = ("time", "reason", "site", "host", "plans", "url", "frontier", "seed")
 REASON_COLUMNS = ("reason", "seeds")
 

@@ -24,7 +24,7 @@ HOST_COLUMNS = (
     "host", "delay_s", "turns", "next_start_s", "paused", "backoff_s", "error_level", "nav_ready", "content_ready",
     "robots", "why",
 )  # fmt: skip
-# From so many errors on a host is marked, in the last hour or of late: dead links are fewer.
+# The share of errors, in the last hour or of late, from which on a host is marked: dead links are fewer.
 MANY_PERCENT = 20
 LATE_SECONDS, LATE_ANSWERS_MIN = 600, 10
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     Written = Callable[[AsyncIterator[dict[str, Any]]], AsyncGenerator[bytes, None]]
 
-SHOWN = 50  # items on a page
-SKIPPED_MAX = 10_000  # items of one moment: more than a crawl fetches in a millisecond
-WORDS_BETWEEN = " + "  # of a combination, as plans show it
-ASKED_FOR = ("site", "plan", "words", "since", "until")  # parameters of the address
+SHOWN = 50  # most items on a page
+SKIPPED_MAX = 10_000  # most items of one moment that are passed over: more than a crawl fetches in a millisecond
+WORDS_BETWEEN = " + "  # stands between the words of a combination, as plans show it
+ASKED_FOR = ("site", "plan", "words", "since", "until")  # the parameters of the address
 COLUMNS = ("time", "site", "title", "plan", "words", "language", "images", "url", "id")
 FIELDS = tuple(field.name for field in fields(Item))
 MEDIA_FIELDS = tuple(field.name for field in fields(Media))
@@ -44,9 +44,9 @@ PLACED = {
     "id", "title", "content", "resource", "url", "time", "author", "published", "images", "plan", "keywords", "node",
     "fingerprint", "sha256", "language", "status", "combinations",
 }  # fmt: skip
-DOWNLOAD_SECONDS = 3_600  # after which a download is cut off: whoever takes longer asks for less of it
-UNREAD_SECONDS = 60  # in which nothing of it is taken, likewise
-DOWNLOAD_LINES = 100  # of CSV or JSON that are sent at once
+DOWNLOAD_SECONDS = 3_600  # when a download is cut off: whoever takes longer asks for less of it
+UNREAD_SECONDS = 60  # when a download is cut off of which nothing is taken
+DOWNLOAD_LINES = 100  # most lines of CSV or JSON that are sent at once
 
 
 async def show(web: WebRequest) -> Response:
@@ -107,7 +107,7 @@ async def download_csv(web: WebRequest) -> Response:
 
     async def lines(items: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes, None]:
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\r\n")  # as RFC 4180 has it
+        writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180 has these line ends
         text.write(BYTE_ORDER_MARK)
         writer.writerow(FIELDS)
         async for item in items:

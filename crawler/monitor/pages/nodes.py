@@ -36,7 +36,7 @@ CHARTS = {
     "seeds": ("room", "carrying"),
     "pages": ("pages_per_minute",),
 }
-UNKNOWN = "-"  # in place of a value
+UNKNOWN = "-"  # stands in place of a value that isn't known
 COLOURS = {"silent": "bad", "lapsed": "warning", "redis-full": "bad"}
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawler.monitor.web import WebRequest
     from crawler.monitor.words import Messages
 
-REASONS_MAX = 12  # of failures, on the page
+REASONS_MAX = 12  # most reasons of failures on the page
 
 
 async def show(web: WebRequest) -> Response:
@@ -56,7 +56,7 @@ def _charts(figures: LatestFigures, period: str, words: Messages) -> list[dict[s
     length_s = PERIODS[period][0].seconds
     shown_charts = []
     for name in TOTALS:
-        rates = [counts.get(name, 0) / length_s for _begin, counts in steps[:-1]]  # those that have ended
+        rates = [counts.get(name, 0) / length_s for _begin, counts in steps[:-1]]  # only steps that have ended count
         shown = bytes_text if name == "bytes" else formats.number
         values = {"now": shown(now[name]), "most": shown(max(rates, default=0.0)), "period": words(f"period.{period}")}
         label = words(f"chart.{name}", **values)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.monitor.web import WebRequest
 
 YIELD_COLUMNS = ("words", "page", "pages", "found", "new", "items")
-YIELD_ROWS_MAX = 100  # of combinations, on the page
+YIELD_ROWS_MAX = 100  # most combinations on the page
 COLUMNS = ("plan", "state", *COUNTS, "difference", "percent_done", "seconds_left", "slowest_site")
 LEDGER_COLUMNS = ("site", "frontier", *COUNTS, "difference")
 # What can be done to a plan -> what does it, as `scrapy plan` does.

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 is_stored_name = re.compile(
     r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,8})?"
 ).fullmatch  # as the media pipeline names files
-PIXELS_MAX = 50_000_000  # a small file may unfold to gigabytes in whoever looks at it
-HEAD_BYTES = 65_536  # of a file, in which its width and height are looked for
+PIXELS_MAX = 50_000_000  # most pixels of an image: a small file may unfold to gigabytes in whoever looks at it
+HEAD_BYTES = 65_536  # how much of a file's beginning is read to find its width and height
 # What a file begins with -> its media type. No other is shown: SVG, for one, is a document with scripts.
 MARKS = {
     re.compile(rb"\x89PNG\r\n\x1a\n"): "image/png",
@@ -33,7 +33,8 @@ MARKS = {
     re.compile(rb"RIFF....WEBP", re.DOTALL): "image/webp",
     re.compile(rb"....ftypavi[fs]", re.DOTALL): "image/avif",
 }
-# Beside what all answers carry: opened by itself, it is in a place of its own, where nothing runs.
+# A header beside those that all answers carry: an image that is opened by itself is in a place of its own, where
+# nothing runs.
 POLICY = {"content-security-policy": "default-src 'none'; sandbox"}
 
 

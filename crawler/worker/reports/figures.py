@@ -71,7 +71,7 @@ class Figures:
         self._session_s = session_s
         self._interval_s = session_s / RENEWALS_PER_SESSION
         self.kept_s = math.ceil(IDLE_SECONDS + 2 * session_s)
-        # Of the last writing: the figures whose change is told at once, though the worker is idle.
+        # The figures of the last writing whose change is told at once, though the worker is idle.
         self._written_state: list[Any] = []
         self._due_s = 0  # when an idle worker writes again, by the partitions' clocks
         self._sampled_step = 0  # the step of the node's history in which this worker has written a sample

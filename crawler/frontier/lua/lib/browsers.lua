@@ -6,7 +6,7 @@
 -- Whoever has none then never comes by it, however many there are; whoever has one looks there, too. What places a host
 -- anew, such as a turn that was freed, needn't know of it: the next look moves it again.
 
-local FOR_BROWSERS = 1e14 -- ms: beyond all times until the year 5138
+local FOR_BROWSERS = 1e14 -- what is added to a time in ms: it lies beyond all times until the year 5138
 
 local rendered = {} -- site -> whether all of its pages of this frontier are rendered
 

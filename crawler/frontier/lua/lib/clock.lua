@@ -9,7 +9,7 @@
 -- the next renewal and then goes on from there, so many ms ahead of Redis's. So a wait becomes longer by two pauses
 -- between renewals at most. While it is ahead it goes a hundredth slower, so that in time both agree again.
 
-local AHEAD_MAX_MS = 315360000000 -- ten years: what says more is junk
+local AHEAD_MAX_MS = 315360000000 -- how far a clock may be ahead: what says more than ten years is junk
 local SLOWER_BY = 100             -- while it is ahead, the clock loses one ms in so many
 
 local redis_time = call('TIME')

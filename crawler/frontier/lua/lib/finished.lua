@@ -14,11 +14,13 @@
 -- bucket 0 is split first, then 1, and so on. So the number of buckets alone tells in which one a fingerprint lies.
 
 local RECORD_BYTES = 14
-local MEMBER_BYTES = 8        -- of a fingerprint: of forty crawls of a billion pages, one has two pages that share them
+-- How much of a fingerprint is kept: of forty crawls of a billion pages each, one has two pages that share it.
+local MEMBER_BYTES = 8
 local TIME_BYTES = 3
-local PLANS_MAX = 2 ^ 23 - 1  -- numbers of plans that fit into a record; a partition never sees so many
-local RECORDS_PER_BUCKET = 24 -- on average: fewer would cost memory, more would cost copying
-local BUCKETS_MAX = 2 ^ 32    -- a bucket is found by 32 bits of the fingerprint
+local PLANS_MAX = 2 ^ 23 - 1 -- most plans: their numbers fit into a record, and a partition never sees so many
+-- How many records a bucket has on average: fewer would cost memory, more would cost copying.
+local RECORDS_PER_BUCKET = 24
+local BUCKETS_MAX = 2 ^ 32 -- most buckets: one is found by 32 bits of the fingerprint
 
 local buckets, whole -- the number of buckets, and the power of two at or below it; read when they are first needed
 local function read_buckets()

@@ -4,7 +4,7 @@
 -- Gives the scripts: `place_host`, `place_host_no_later`, `update_host`, `update_host_in_both`, `first_due`,
 -- `flush_hosts`, `announce_turn`.
 
-local WAKE_PAUSE_MS = 200 -- between two announcements of freed turns
+local WAKE_PAUSE_MS = 200 -- least time between two announcements of freed turns
 
 -- Both: name of the key -> score, host, score, host...
 local exactly, no_later = {}, {}

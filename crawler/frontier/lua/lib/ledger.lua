@@ -8,7 +8,7 @@
 -- of those plans counts it, so the ledger counts pairs of a seed and a plan. Only seeds that are visited once are
 -- wanted by several plans: a scheduled one has its plan in its fingerprint.
 
-local DELIVERED = '+' -- in place of the host, of a seed whose page needs no fetch
+local DELIVERED = '+' -- stands in place of the host of a seed whose page needs no fetch
 
 -- Splits a stored seed, `HOST PLAN SITE INTERVAL JSON`: returns its plan, `SITE INTERVAL` and its JSON; nil for a
 -- damaged one.

@@ -14,21 +14,21 @@ local FIELD = {
   holder = 'h', holder_byte = 104, -- `OWNER TOKEN`: who holds the turn
   next_start = 'n', next_start_byte = 110, -- when the turn may start its next request
   backoff_ends = 'x', -- when the host's backoff ends: no turn may start a request before
-  robots_delay = 'r', -- ms that its robots.txt asks for, with which it has one turn; of an address, its delay
+  robots_delay = 'r', -- ms that the host's robots.txt asks for, with which it has one turn; of an address, its delay
   sites = 's', -- names of the sites that crawl the host, with commas between; the strictest one counts
   last_asker = 'l', -- who acquired a turn last: `nav` or `content`, for seeds of that frontier, or `seedless`
   waits_since = 'w', -- since when one of those three has asked for a turn in vain
-  error_level = 'e', -- of errors that the host has answered with lately; absent while it is 0
+  error_level = 'e', -- the level of errors that the host has answered with lately; absent while it is 0
   level_rose = 'u', -- when that level rose last
   forgiven_left = 'g', -- how many more failures are taken for pages' own: the host answered other pages lately
   ordered_delay = 'd', -- ms that operators want, with which the host has one turn; a copy of `host_orders`
-  paused = 'p', -- operators have paused the host: no turn of it is acquired; likewise
+  paused = 'p', -- there while operators have paused the host: no turn of it is acquired; a copy of `host_orders`
   robots_seeds = 'b', -- how many seeds a claim takes on a turn while the host's robots.txt is unreachable
 }
 
-local TOKENS_PER_SERIAL = 1000 -- a host has fewer turns
-local TURN_IDLE_MS = 7200000   -- a host's turns are forgotten so long after the last was released: no delay is longer
-local RECHECK_MS = 15000       -- with all turns held, a claim looks again after that time: their holder may have died
+local TOKENS_PER_SERIAL = 1000 -- how many tokens a serial number makes; a host has fewer turns
+local TURN_IDLE_MS = 7200000 -- when a host's turns are forgotten after the last was released: no delay is longer
+local RECHECK_MS = 15000 -- when a claim looks again at a host with all turns held: their holder may have died
 
 -- What this call knows of each host's turns: `host`; `fields`, the sound fields of its hash as they are by now;
 -- `changed`, those to be written (name -> value); `deleted`, those to be deleted (name -> true); `held`, how many turns

@@ -18,7 +18,7 @@ end
 -- Writes a whole number as Redis wants it. Faster than leaving it to Redis, which takes every number for a fraction.
 local function text(whole) return string.format('%d', whole) end
 
-local UNPACK_MAX = 4000 -- values in one command: Lua's unpack ends near 8,000
+local UNPACK_MAX = 4000 -- most values in one command: Lua's unpack ends near 8,000
 
 -- Runs COMMAND KEY VALUES..., or COMMAND KEY OPTION VALUES..., in as many calls as unpack needs; none without values.
 local function write_all(command, key, values, option)

@@ -2,8 +2,8 @@
 --
 -- Gives the scripts: `SEEDLESS`, `waits_since`, `note_waiting`.
 
-local SEEDLESS = 'seedless' -- who asks for a turn for a request that no seed stands for
-local WAIT_MS = 60000       -- who asked in vain so long ago is not waited for: it asks again more often, or has gone
+local SEEDLESS = 'seedless' -- stands for who asks for a turn for a request that no seed stands for
+local WAIT_MS = 60000 -- how long one who asked in vain is waited for: by then it has asked again, or has gone
 
 -- Returns since when somebody ('nav', 'content' or SEEDLESS) has waited for a turn of the host; nil where they don't,
 -- and for whoever acquired the last one.
