@@ -5,8 +5,9 @@
 -- A script that works off a list asks before each entry and leaves the rest to another call. Every list is bounded by
 -- number, too: an old server tells scripts no time that passes (Valkey does from 8.0 on, Redis from 7.4).
 --
--- What a claim costs: a few ms as a rule. Where much is to be looked at or taken back, it takes some 20 ms: CALL_SECONDS,
--- and 5 ms for what it writes at its end. On a server without a clock the bounds in claim.lua end it after some 40 ms.
+-- What a claim costs: a few ms as a rule. Where much is to be looked at or taken back, it takes some 20 ms:
+-- CALL_SECONDS, and 5 ms for what it writes at its end. On a server without a clock the bounds in claim.lua end it
+-- after some 40 ms.
 
 local has_time
 do
