@@ -31,7 +31,7 @@ PIECES = [
         ("👨\u200d👩 joined", "👨\u200d👩 joined"),
     ],
 )
-def test_what_clean_means(dirty, clean):
+def test_clean_text_has_single_blanks_plain_line_ends_and_composed_letters(dirty, clean):
     assert text.paragraphs(dirty) == clean
     assert text.line(dirty) == clean.replace("\n", " ")
 

@@ -74,7 +74,7 @@ from crawler.base.urls import (
         ("http://a/b?c=;jsessionid=1", "http://a/b?c=;jsessionid=1"),
     ],
 )
-def test_the_canonical_form(url, expected):
+def test_urls_of_one_page_have_one_canonical_form(url, expected):
     assert canonical(url) == expected
 
 

@@ -31,7 +31,7 @@ async def commands_of(operator, gathering):
     return {name: number - before.get(name, 0) for name, number in after.items() if number > before.get(name, 0)}
 
 
-async def test_an_empty_crawl(operator):
+async def test_of_an_empty_crawl_all_counts_are_none_and_redis_is_described(operator):
     found = (await read_overview(operator)).as_json()
     assert found["difference"] == found["oldest_due_s"] == found["turns_held"] == 0
     assert found["plans"] == found["failures"] == found["totals"] == {}

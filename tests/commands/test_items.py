@@ -98,7 +98,7 @@ def test_tail_shows_who_else_wants_an_item(scrapy, options, kafka_server, topic_
     assert orjson.loads(scrapy(*words, "--json", **options).stdout) == orjson.loads(orjson.dumps(told))
 
 
-def test_where_items_land(scrapy, tmp_path):
+def test_each_sink_says_where_its_items_land(scrapy, tmp_path):
     settings = {
         "ITEM_SINKS": "files,kafka,mongo",
         "ITEMS_DIR": tmp_path / "out",

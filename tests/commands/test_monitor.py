@@ -27,7 +27,7 @@ def test_users_are_added_listed_and_removed(scrapy, users):
     assert lines_of(scrapy("monitor", "user", "remove", "ann", settings=users)) == ["user role", "bob viewer"]
 
 
-def test_what_is_refused(scrapy, users, monkeypatch):
+def test_a_monitor_that_would_be_open_or_empty_is_refused(scrapy, users, monkeypatch):
     assert "nobody may use the monitor yet" in error_of(scrapy("monitor", settings=users))
     assert "in the clear" in error_of(scrapy("monitor", "--listen", "0.0.0.0:1", settings=users))
     assert "12 to" in error_of(scrapy("monitor", "user", "add", "ann", settings=users, stdin="short\n"))

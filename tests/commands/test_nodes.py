@@ -38,7 +38,7 @@ async def add_worker(operator, owner, session_s=10.0, age_s=1.0, **more):
     await operator.redis.zadd(operator.keys.partition(0).sessions, {owner: (now + session_s) * 1000})
 
 
-def test_no_worker_runs(scrapy):
+def test_without_a_worker_it_says_how_one_is_started(scrapy):
     assert lines_of(scrapy("nodes")) == [
         "no worker runs; scrapy crawl producer and scrapy crawl consumer start one each"
     ]

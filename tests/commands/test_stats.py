@@ -40,7 +40,7 @@ async def test_what_was_done_of_late_is_added_up(scrapy, add):
     assert 0 < day["per_second"]["pages"] <= 1_200 / 120
 
 
-def test_nothing_was_done(scrapy):
+def test_where_nothing_was_done_the_totals_are_zero(scrapy):
     assert lines_of(scrapy("stats")) == ["last hour per second now", "pages 0 0", "items 0 0", "bytes 0 B 0 B"]
     assert json_of(scrapy("stats", "--json"))["statuses"] == {}
 
@@ -61,7 +61,7 @@ async def test_the_metrics_of_the_crawl(scrapy, add):
     assert "# TYPE headroom_pages_total counter\nheadroom_pages_total 5\n" in printed
 
 
-async def test_the_busiest_hosts(scrapy, operator, redis_url):
+async def test_hosts_are_printed_busiest_first_and_inert(scrapy, operator, redis_url):
     now_s = await operator.registry.now_ms() // 1000
     hosts = {"a.test": HostCounts(5, 2_500_000, 1), "b\x1b[2J.test": HostCounts(7, 10, 0)}
     with redis_sync({"REDIS_URL": redis_url}) as client:

@@ -36,7 +36,7 @@ async def work(operator, redis_url):
 
 
 @pytest.mark.usefixtures("work")
-def test_each_view_once(scrapy):
+def test_each_view_is_printed_once_without_a_terminal(scrapy):
     lines = lines_of(scrapy("top", "--once"))
     for line in ("last hour per second now", "200 1,100", "http-404 7", "workers alive 1 of 1", "nav 0 0 0 0 0 0"):
         assert line in lines

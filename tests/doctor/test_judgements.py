@@ -39,8 +39,8 @@ ALL_FEATURES = pycurl.VERSION_SSL | pycurl.VERSION_HTTP2
     ],
 )
 def test_slow_answers_of_redis_are_told_and_those_that_would_lapse_a_session(taken_s, state, said):
-    found = judge_latency(taken_s, 15.0)
-    assert (found.state, said in found.text) == (state, True), found
+    finding = judge_latency(taken_s, 15.0)
+    assert (finding.state, said in finding.text) == (state, True), finding
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_a_clock_apart_from_that_of_redis_is_told_once_it_is_sure(ahead_s, unsur
     ],
 )
 def test_a_worker_needs_a_limit_of_open_files_above_what_it_may_open(soft, hard, requests, state, said):
-    found = judge_open_files(soft, hard, requests)
-    assert (found.state, said in found.text) == (state, True), found
+    finding = judge_open_files(soft, hard, requests)
+    assert (finding.state, said in finding.text) == (state, True), finding
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_a_worker_needs_a_limit_of_open_files_above_what_it_may_open(soft, hard,
     ],
 )
 def test_versions_that_were_not_tested_or_lack_a_feature_are_told(scrapys, features, state, said):
-    found = judge_versions(scrapys, "8.23.0", features)
-    assert (found.state, said in found.text) == (state, True), found
+    finding = judge_versions(scrapys, "8.23.0", features)
+    assert (finding.state, said in finding.text) == (state, True), finding
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_a_folder_that_can_not_be_written_to(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     assert judge_folder("ITEMS_DIR", tmp_path / "file" / "items").state is State.STOPS
     monkeypatch.setattr(disk.os, "access", lambda *_: False)  # root may write anywhere
-    found = judge_folder("JOBDIR", tmp_path / "jobs")
-    assert (found.state, found.text.startswith(f"JOBDIR: {tmp_path} can't be written to")) == (State.STOPS, True)
+    finding = judge_folder("JOBDIR", tmp_path / "jobs")
+    assert (finding.state, finding.text.startswith(f"JOBDIR: {tmp_path} can't be written to")) == (State.STOPS, True)
 
 
 async def test_a_disk_that_does_not_answer(monkeypatch, tmp_path):
@@ -107,9 +107,9 @@ async def test_a_disk_that_does_not_answer(monkeypatch, tmp_path):
     monkeypatch.setattr(disk, "ANSWER_SECONDS", 0.05)
     monkeypatch.setattr(shutil, "disk_usage", lambda _place: hangs.wait())
     settings = {"ITEM_SINKS": "files", "ITEMS_DIR": str(tmp_path), "FILES_STORE": ""}
-    found = await disk.disk(settings)
+    finding = await disk.disk(settings)
     hangs.set()
-    assert (found.state, "doesn't answer within 0.05 s" in found.text) == (State.STOPS, True), found
+    assert (finding.state, "doesn't answer within 0.05 s" in finding.text) == (State.STOPS, True), finding
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_write_that_a_failover_would_lose_is_a_loss(concern, members, state):
         ({}, 1, State.BETTER),
     ],
 )
-def test_copies_in_mongo(hello, members, state):
+def test_a_mongo_without_copies_could_be_better(hello, members, state):
     assert judge_replicas(hello, members).state is state
 
 
@@ -160,17 +160,19 @@ SAFE = {"replicas": 3, "in_sync": 3, "in_sync_min": 2, "message_max_bytes": 2_00
 )
 async def test_copies_of_a_topic(change, state, said):
     examined = ExaminedKafka("here", 3, (Topic("items.b", **SAFE), Topic("items.a", **SAFE | change)), 2, {})
-    found = await kafka_brokers.replication(examined)
-    assert (found.state, said in found.text) == (state, True), found
+    finding = await kafka_brokers.replication(examined)
+    assert (finding.state, said in finding.text) == (state, True), finding
 
 
 async def test_a_topic_that_can_not_be_made():
     refused = {"items.a": "TopicAuthorizationFailedError"}
-    found = await kafka_brokers.topics(ExaminedKafka("here", 3, (), 5, {}, "KafkaTimeoutError"))
-    assert (found.state, "KafkaTimeoutError" in found.text) == (State.NOT_TRIED, True)
-    found = await kafka_brokers.topics(ExaminedKafka("here", 3, (), 5, refused))
-    assert found.state is State.LOSS
-    assert found.text.startswith("topic items.a isn't there and can't be made (TopicAuthorizationFailedError; so are 1")
+    finding = await kafka_brokers.topics(ExaminedKafka("here", 3, (), 5, {}, "KafkaTimeoutError"))
+    assert (finding.state, "KafkaTimeoutError" in finding.text) == (State.NOT_TRIED, True)
+    finding = await kafka_brokers.topics(ExaminedKafka("here", 3, (), 5, refused))
+    assert finding.state is State.LOSS
+    assert finding.text.startswith(
+        "topic items.a isn't there and can't be made (TopicAuthorizationFailedError; so are 1"
+    )
 
 
 NO_NAME = "x" * 70 + ".invalid"  # a label of more than 63 characters, so that nobody is asked for it
@@ -206,8 +208,8 @@ async def test_names_of_hosts_and_of_proxies(monkeypatch, environment, origins, 
         monkeypatch.delenv(name)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    found = await dns_check.dns({})
-    assert (found.state, said in found.text) == (state, True), found
+    finding = await dns_check.dns({})
+    assert (finding.state, said in finding.text) == (state, True), finding
 
 
 @pytest.mark.process
@@ -226,8 +228,8 @@ async def test_hosts_of_stored_sites(redis, own_redis):
         redis.hset(keys.sites, name, orjson.dumps({"version": 1, "definition": definition}))
     redis.hset(keys.sites, "damaged", b"{")
     async with Redis(port=own_redis.port) as client:
-        found = await Registry(client, keys, 1).site_origins()
-    assert found == {
+        origins = await Registry(client, keys, 1).site_origins()
+    assert origins == {
         "with_base": "https://base.test",
         "searched": "https://searched.test",
         "anywhere": "",
@@ -245,14 +247,14 @@ async def test_hosts_of_stored_sites(redis, own_redis):
     ],
 )
 def test_what_a_browser_lacks_is_told(lack, state, advice_word):
-    found = judge_browser("Chromium", **({"has_namespace": True, "is_root": False, "has_fonts": True} | lack))
-    assert found.state is state
-    assert advice_word in found.text
+    finding = judge_browser("Chromium", **({"has_namespace": True, "is_root": False, "has_fonts": True} | lack))
+    assert finding.state is state
+    assert advice_word in finding.text
 
 
 @pytest.mark.parametrize("path", ["/nowhere/chromium", "/bin/false"])
 async def test_a_node_without_a_browser_is_told_what_that_means(path):
-    found = await browser({"BROWSER_PATH": path})
-    assert found.state is State.BETTER
-    assert "claims none that must be" in found.text
-    assert path in found.text
+    finding = await browser({"BROWSER_PATH": path})
+    assert finding.state is State.BETTER
+    assert "claims none that must be" in finding.text
+    assert path in finding.text

@@ -44,7 +44,7 @@ async def test_every_state_is_counted(busy):
     assert await busy.problems() == []
 
 
-async def test_one_plan_alone(busy, redis):
+async def test_one_plans_ledger_is_read_without_the_others(busy, redis):
     assert set(await ledger.read(redis, busy.keys, 1, "q")) == {("q", "s")}
     assert await ledger.read(redis, busy.keys, 1, "none") == {}
 
@@ -130,7 +130,7 @@ async def test_what_else_is_in_redis_is_nobody_s_seed(frontier, redis):
     assert await frontier.problems() == []
 
 
-def test_accounts_add_up():
+def test_a_sum_of_accounts_has_the_counts_and_failures_of_both():
     one, two = Account(offered=3, ready=1, failed=2, failures={"a": 1, "b": 1}), Account(offered=1, known=1)
     two.add(one)
     assert (two.offered, two.known, two.failed, two.failures, two.difference) == (4, 1, 2, {"a": 1, "b": 1}, 0)

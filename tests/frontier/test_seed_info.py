@@ -47,7 +47,7 @@ async def test_a_ready_seed_of_a_stopped_plan(frontier, info_of, mark, word):
     assert (await info_of(content(1))).why == f"plan p is {word}; due, the next of a.test"
 
 
-async def test_a_parked_seed(frontier, info_of):
+async def test_a_seed_of_a_paused_plan_is_said_to_be_parked(frontier, info_of):
     await frontier.offer(content(1))
     await frontier.mark("pause p")
     await frontier.claim()
@@ -65,7 +65,7 @@ async def test_an_executing_seed_of_a_living_worker_and_of_a_dead_one(frontier, 
     assert "whose session has lapsed" in (await info_of(content(1))).why
 
 
-async def test_a_quarantined_seed(frontier, info_of):
+async def test_a_seed_after_two_crashes_is_said_to_be_quarantined(frontier, info_of):
     await frontier.offer(content(1))
     await frontier.crash("C")
     await frontier.crash("D")
@@ -74,7 +74,7 @@ async def test_a_quarantined_seed(frontier, info_of):
     assert (info.state, info.details["crashes_alone"]) == ("quarantined", 0)
 
 
-async def test_a_suspected_seed(frontier, info_of):
+async def test_a_seed_after_one_crash_says_what_one_more_means(frontier, info_of):
     await frontier.offer(content(1))
     await frontier.crash("C")
     await frontier.claim("A", 0)
@@ -83,7 +83,7 @@ async def test_a_suspected_seed(frontier, info_of):
     assert info.why.endswith("; a worker died while it held it: should one more, it is quarantined")
 
 
-async def test_a_failed_seed(frontier, info_of):
+async def test_a_failed_seed_says_with_which_reason(frontier, info_of):
     await frontier.fail(content(1), reason="robots")
     info = await info_of(content(1))
     assert (info.state, info.why) == ("failed", "failed for good with robots")

@@ -30,7 +30,7 @@ async def add(operator, **counts):
         await pipeline.execute()
 
 
-def test_an_empty_crawl(browser):
+def test_of_an_empty_crawl_nothing_is_said_to_be_wrong(browser):
     text = text_of(browser("viewer").get("/").text)
     assert "Wrong now Nothing." in text
     assert "Failures by reason Reason Seeds none" in text

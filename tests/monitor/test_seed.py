@@ -67,7 +67,7 @@ async def test_a_plan_with_many_search_pages_keeps_nobody_else_waiting(browser, 
     assert [answer.status for answer in await asyncio.gather(*slow)] == [200, 200]
 
 
-async def test_the_busiest_hosts(browser, operator):
+async def test_hosts_are_shown_busiest_first_and_marked_by_their_errors(browser, operator):
     now_s = await operator.registry.now_ms() // 1000
     async with operator.redis.pipeline(transaction=False) as pipeline:
         hosts = {"<b>.test": HostCounts(4, 9_000, 3), "a.test": HostCounts(9, 50, 1), "b.test": HostCounts(100, 50, 35)}

@@ -41,7 +41,7 @@ XY, NUMBERS = words("x", "y"), words("1", "2")
         pytest.param("none", {"none": words()}, [], id="no words"),
     ],
 )
-def test_a_match_yields(match, classes, expected):
+def test_a_match_yields_the_combinations_that_its_logic_means(match, classes, expected):
     assert yielded(match, **classes) == tuple(expected)
 
 

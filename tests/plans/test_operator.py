@@ -161,7 +161,7 @@ async def test_sites_of_earlier_editions_are_deleted_too(submitted):
 
 
 @pytest.mark.parametrize("action", ["pause", "resume", "cancel", "delete"])
-async def test_an_unknown_plan(operator, action):
+async def test_an_unknown_plan_is_refused_by_name(operator, action):
     with pytest.raises(PlanError, match="no plan 'none'"):
         await getattr(operator, action)("none")
 

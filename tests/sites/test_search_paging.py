@@ -28,9 +28,9 @@ def targets(search, **options):
 )
 def test_each_page_has_the_number_or_offset_that_its_kind_of_paging_counts_to(paging, placeholder, expected):
     search = f'{{url: "{{base}}/?q={{query}}&p={{{placeholder}}}", paging: {paging}}}'
-    found = targets(search, pages=3, per_page=20)
-    assert [parse_qs(urlsplit(target.url).query)["p"] for target in found] == [[str(number)] for number in expected]
-    assert [target.page for target in found] == [1, 2, 3]
+    pages = targets(search, pages=3, per_page=20)
+    assert [parse_qs(urlsplit(target.url).query)["p"] for target in pages] == [[str(number)] for number in expected]
+    assert [target.page for target in pages] == [1, 2, 3]
 
 
 def test_a_site_without_paging_has_one_page_and_one_with_cursors_knows_the_first():
@@ -41,8 +41,8 @@ def test_a_site_without_paging_has_one_page_and_one_with_cursors_knows_the_first
 
 def test_offsets_step_by_what_the_site_really_gives():
     search = '{url: "{base}/?q={query}&n={per_page}&o={offset}", paging: {kind: offset}, max_per_page: 50}'
-    found = targets(search, pages=2, per_page=200)
-    assert [urlsplit(target.url).query for target in found] == ["q=a&n=50&o=0", "q=a&n=50&o=50"]
+    pages = targets(search, pages=2, per_page=200)
+    assert [urlsplit(target.url).query for target in pages] == ["q=a&n=50&o=0", "q=a&n=50&o=50"]
 
 
 def test_a_cursor_needs_a_parameter_of_its_own():
@@ -76,16 +76,16 @@ def test_any_page_costs_as_much_as_the_first(paging, expected):
 
 
 def test_what_leads_on_may_stand_behind_what_leads_nowhere():
-    found = next_page("<a class=next>Next</a><a class=next href=' '>Next</a><a class=next href='/s?p=2'>2</a>")
-    assert found == sites.SearchTarget("http://b.test/s?p=2", page=2)
+    target = next_page("<a class=next>Next</a><a class=next href=' '>Next</a><a class=next href='/s?p=2'>2</a>")
+    assert target == sites.SearchTarget("http://b.test/s?p=2", page=2)
 
 
 def test_pages_may_link_to_the_next_one():
     assert sites.Site.from_definition(LINKED.definition()) == LINKED
     (first,) = LINKED.search_targets(["a"], pages=5, per_page=20, sort="newest")
     assert first.url == "http://b.test/?q=a"
-    found = next_page("<a class=next href='more?at=x&amp;b#c'>more</a><a class=next href=/>", number=3)
-    assert found == sites.SearchTarget("http://b.test/s/more?at=x&b", page=4)
+    target = next_page("<a class=next href='more?at=x&amp;b#c'>more</a><a class=next href=/>", number=3)
+    assert target == sites.SearchTarget("http://b.test/s/more?at=x&b", page=4)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_a_search_ends_without_a_link_to_another_page_of_its_host(link):
 def test_a_link_to_the_next_page_of_a_form_is_got():
     search = {"url": "http://b.test/", "body": {"q": "{query}"}, "paging": {"kind": "link"}}
     site = sites.Site.from_definition(LINKED.definition() | {"search": search})
-    found = next_page("<a class=next href=/?page=2>", url="http://b.test/", site=site, body='{"q":"a"}')
-    assert found == sites.SearchTarget("http://b.test/?page=2", "GET", "", 2)
+    target = next_page("<a class=next href=/?page=2>", url="http://b.test/", site=site, body='{"q":"a"}')
+    assert target == sites.SearchTarget("http://b.test/?page=2", "GET", "", 2)
 
 
 @pytest.mark.parametrize("kind", ["link", "cursor"])

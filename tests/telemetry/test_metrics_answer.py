@@ -25,9 +25,9 @@ async def asked(method="GET", authorization="", token=TOKEN, read=read):
 
 @pytest.mark.parametrize("authorization", [f"Bearer {TOKEN}", f"bearer  {TOKEN} "])
 async def test_who_shows_the_token_reads_them(authorization):
-    found = await asked(authorization=authorization)
-    assert (found.status, found.headers["content-type"]) == (200, TEXT)
-    assert found.body.startswith(b"# HELP a_pages_total")
+    response = await asked(authorization=authorization)
+    assert (response.status, response.headers["content-type"]) == (200, TEXT)
+    assert response.body.startswith(b"# HELP a_pages_total")
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ async def test_who_shows_the_token_reads_them(authorization):
 )
 @pytest.mark.parametrize("token", [TOKEN, ""])
 async def test_nobody_without_the_token_reads_them(authorization, token):
-    found = await asked(authorization=authorization, token=token, read=nothing)
-    assert (found.status, found.headers["www-authenticate"]) == (401, "Bearer")
-    assert TOKEN.encode() not in found.body
+    response = await asked(authorization=authorization, token=token, read=nothing)
+    assert (response.status, response.headers["www-authenticate"]) == (401, "Bearer")
+    assert TOKEN.encode() not in response.body
 
 
 async def test_they_are_read_and_nothing_else():

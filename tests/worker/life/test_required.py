@@ -42,7 +42,7 @@ def settings():
 
 
 @pytest.mark.parametrize("path", DICTS)
-def test_each_is_required(settings, path):
+def test_a_start_without_a_component_is_refused_by_its_name(settings, path):
     require_components(settings)
     settings.set(DICTS[path], {**settings.getdict(DICTS[path]), path: None}, "spider")
     with pytest.raises(HeadroomError, match=f"^setting {DICTS[path]}: expected {path} in it, which is missing"):
