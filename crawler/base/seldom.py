@@ -28,7 +28,8 @@ class Seldom:
     def __init__(self, say: Callable[..., None], now: Callable[[], float] = time.monotonic) -> None:
         self._say = say
         self._now = now
-        self._silent_until_s: dict[str, float] = {}  # by template, as are the counts
+        # By template: until when nothing is logged of it; the counts are by template, too.
+        self._silent_until_s: dict[str, float] = {}
         self._left_out: Counter[str] = Counter()
 
     def __call__(self, event: LogEvent, *values: object, **options: Any) -> None:

@@ -211,7 +211,8 @@ class LinkResolver:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._prefixes: dict[str | None, str] = {}  # by start, such as "/" or "../"; None: the page's own folder
+        # By a link's start, such as "/" or "../": what its URL begins with; None: the page's own folder.
+        self._prefixes: dict[str | None, str] = {}
         self.origin = ""
 
     def resolve(self, link: str, *, drop: frozenset[str] = frozenset(), routes: bool = False) -> str:

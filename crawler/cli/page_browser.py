@@ -49,7 +49,7 @@ class PageBrowser:
 
     def __init__(self, settings: Settings, site: Site, fetcher: PageFetcher) -> None:
         self._settings, self._site, self._fetcher = settings, site, fetcher
-        self._renderer: Renderer | None = None  # until the first page: many a site never needs it
+        self._renderer: Renderer | None = None  # None until the first page: many a site never needs it
 
     @classmethod
     @asynccontextmanager

@@ -57,7 +57,7 @@ class RequestErrors:
             "page_seconds": config.PAGE_SECONDS.of(settings),
             "max_bytes": config.DOWNLOAD_MAXSIZE.of(settings),
         }
-        self._robots_failures: dict[str, FetchFailed] = {}  # by authority
+        self._robots_failures: dict[str, FetchFailed] = {}  # by authority: why its robots.txt can't be had
         events.subscribe(FetchFailed, self._note)
 
     def explained(self, error: Exception, url: str) -> HeadroomError:

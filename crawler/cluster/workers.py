@@ -44,7 +44,7 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
     redis: Any = operator.redis  # redis-py's types don't know that answers are bytes
     now_ms = await operator.registry.now_ms()
     owners: dict[str, str] = {}  # process -> the owner id under which it reports; of one that doesn't, any it has
-    reports: dict[str, dict[str, Any]] = {}  # by process
+    reports: dict[str, dict[str, Any]] = {}  # by process: what it has reported last
     left_ms: dict[str, float] = {}  # by process: what is left of the lease that lapses first
     for number in range(operator.partitions):
         keys = operator.keys.partition(number)

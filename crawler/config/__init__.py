@@ -246,8 +246,8 @@ FRONTIER_PARTITIONS: Final = Whole(
 SESSION_SECONDS: Final = Number(
     "SESSION_SECONDS",
     15,
-    "After how long a silent worker is taken for dead, and its seeds go to others. It renews its session five times "
-    "within.",
+    "After how long a silent worker is taken for dead, and its seeds go to others. A worker that lives renews its "
+    "session five times as often.",
     unit="s",
     low=1,
     high=3_600,
@@ -641,8 +641,9 @@ PAGE_SECONDS: Final = Number(
     "PAGE_SECONDS",
     300,
     "How long all that one page fetches may take, with the delays between the requests; 50 images at a delay of 5 s "
-    "just fit. When it is over, images that lack, each tried up to three times, are left out, while further pages that "
-    "lack have the page tried again, as `page-timeout`; at the last try the item's `missing_pages` names them.",
+    "just fit. Images that are missing then are left out; until then each is tried up to three times. Further pages "
+    "that are missing have the page tried again, as `page-timeout`; at the last try the item's `missing_pages` names "
+    "them.",
     unit="s",
     low=1,
     high=86_400,

@@ -43,7 +43,7 @@ class Step(NamedTuple):
     run: Callable[[Redis, Keys, int, int, Callable[[], Awaitable[None]]], AsyncIterator[tuple[int, int]]]
 
 
-# By the format that a step begins with.
+# The steps, by the format that each begins with.
 STEPS: Mapping[int, Step] = {2: Step(from_2_to_3.plans_before, from_2_to_3.migrate)}
 PLANS_READ = 100  # most plans in one answer, which then has some 100 kB
 NAMES_SHOWN = 3  # most workers that an error names: whoever stops them goes by nodes, not by this list

@@ -75,7 +75,7 @@ class TurnMiddleware:
         self._headroom, self._egress, self._tally = worker.life.headroom, worker.life.egress, worker.reports.tally
         self._ask = ask
         self._ip_budget = ip_budget
-        # By host: how many answers it gave, and the s that the fastest took.
+        # By host: how many answers it gave, and how many seconds the fastest took.
         self._fastest: LocalCache[str, tuple[int, float]] = LocalCache(MAX_HOSTS)
 
     @classmethod

@@ -125,7 +125,8 @@ class PageMediaPipeline:
         self._crawler, self._worker, self._scrapy, self._max_files = crawler, worker, files, max_files
         self._info = FilesPipeline.SpiderInfo(crawler.spider)  # type: ignore[arg-type]  # there is one by now
         self._warn = Seldom(logger.warning)
-        self._files: LocalCache[str, asyncio.Task[StoredFile]] = LocalCache(REMEMBERED_FILES)  # by URL
+        # By URL: the task that stores the file.
+        self._files: LocalCache[str, asyncio.Task[StoredFile]] = LocalCache(REMEMBERED_FILES)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

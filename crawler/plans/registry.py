@@ -120,7 +120,7 @@ class Registry:
     """
 
     def __init__(self, redis: Redis, keys: Keys, partitions: int) -> None:
-        self._redis: Any = redis  # by its types, answers may be text; they are bytes
+        self._redis: Any = redis  # redis-py's types allow text in answers; they are bytes
         self._keys = keys
         self._partitions = [keys.partition(number) for number in range(partitions)]
 

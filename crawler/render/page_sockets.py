@@ -73,7 +73,8 @@ class PageSockets:
     async def _carry(self, context: BrowserContext, route: WebSocketRoute, is_decided: asyncio.Event) -> None:
         """Opens a socket, and carries its messages until either side ends it."""
         sent: asyncio.Queue[str | bytes | None] = asyncio.Queue()
-        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()  # by the page: the code
+        # Ends with the closing code once the page has closed the socket, or used up what it may.
+        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
         def take(message: str | bytes) -> None:
             if self._has_room(message):

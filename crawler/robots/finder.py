@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from crawler.worker.worker import Worker
 
 logger: EventLogger = logging.getLogger(__name__)
-POLL_SECONDS = 0.1  # between two checks whether another worker has stored the file
+POLL_SECONDS = 0.1  # how often it is checked whether another worker has stored the file
 OTHER_TURN_SECONDS = (1.0, 3.0)  # longest wait for a turn of the host that a file has moved to; random, see above
 
 

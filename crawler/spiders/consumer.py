@@ -80,7 +80,7 @@ class ConsumerSpider(FrontierSpider):
         """
         address = site.address_of(visit.seed.url)
         if address != visit.seed.url:
-            page = replace(page, url=visit.seed.url)  # what was fetched is its twin
+            page = replace(page, url=visit.seed.url)  # what was fetched is the page's twin at another address
         follow = site.follow
         if follow and all(seed.depth >= follow.depth for seed in visit.seeds):
             follow = None

@@ -124,7 +124,8 @@ class Worker:
         require_parts(crawler.settings)  # once more: add-ons have changed the settings by now
         settings: Mapping[str, Any] = crawler.settings
         config = WorkerConfig.from_settings(settings)
-        renewal_s = max(config.frontier.session_s / RENEWALS_PER_SESSION, MIN_RENEWAL_SECONDS)  # until the next is due
+        # How long until the next renewal is due.
+        renewal_s = max(config.frontier.session_s / RENEWALS_PER_SESSION, MIN_RENEWAL_SECONDS)
         assert crawler.stats is not None  # Scrapy makes the statistics before its extensions
         return cls(
             config,

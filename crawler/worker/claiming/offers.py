@@ -96,7 +96,8 @@ class Offers:
         self._warn = Seldom(logger.warning)
         self._known_pages = KnownPages(queues["content"])
         self._waiting: dict[tuple[Frontier, int], list[_Part]] = defaultdict(list)
-        self._sending: dict[tuple[Frontier, int], asyncio.Task[None]] = {}  # by the same key: the task that sends
+        # By the same key as the parts: the task that sends them.
+        self._sending: dict[tuple[Frontier, int], asyncio.Task[None]] = {}
         self._alone: set[asyncio.Task[None]] = set()  # send parts that Redis doesn't take with others
 
     async def offer(

@@ -43,7 +43,7 @@ SHARE_SECONDS = 20.0  # how often a worker that hosts answer notes that in Redis
 SHARED_MILLISECONDS = 60_000  # how long such a note counts
 BAD_HOSTS = 3  # how many silent hosts put the network in doubt: one or two may be broken, more at once hardly by chance
 PROVEN_SECONDS = 10.0  # how long further failures of the same site are the host's: asking costs another host a turn
-SITES_MAX = 8  # of how many sites, those that answered last, the places are kept
+SITES_MAX = 8  # most sites whose places are kept, those that answered last
 
 
 class Place(NamedTuple):

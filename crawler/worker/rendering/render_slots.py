@@ -26,7 +26,8 @@ class RenderSlots:
         self._one_is_alone = False
         self._wait_to_be_alone = 0
         self._changed = asyncio.Event()
-        self._suspects: LocalCache[bytes, None] = LocalCache(MAX_SUSPECTS)  # by fingerprint
+        # Fingerprints of the pages that may crash a browser.
+        self._suspects: LocalCache[bytes, None] = LocalCache(MAX_SUSPECTS)
 
     async def acquire(self, fingerprint: bytes) -> bool:
         """Waits for a slot; returns whether the page is suspected, and has the browser to itself."""

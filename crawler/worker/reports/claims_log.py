@@ -26,7 +26,8 @@ class ClaimsLog:
 
     def __init__(self) -> None:
         self._logged = ""  # the reason of the last line; empty: claims go on, as is taken for granted at the start
-        self._silent_until_s: dict[str, float] = {}  # by kind of reason, of which there are few
+        # By kind of reason, of which there are few: until when no line of it is due.
+        self._silent_until_s: dict[str, float] = {}
         self._kind, self._since_s = "", time.monotonic()  # the present kind of reason, and since when it is that
 
     def tick(self, why_not: str) -> None:

@@ -81,7 +81,7 @@ class StartLists:
     ) -> None:
         self._lists = lists
         self._stored = {start_list.key: StoredList(start_list, redis) for start_list in lists}
-        self._redis: Any = redis  # by its types, answers may be text; they are bytes
+        self._redis: Any = redis  # redis-py's types allow text in answers; they are bytes
         self._keys = keys
         self._reader = reader
         self._offers = offers

@@ -96,7 +96,7 @@ class StoredList:
     def __init__(self, start_list: StartList, redis: Redis) -> None:
         self._key = start_list.key
         self._refused_key = start_list.refused_key
-        self._redis: Any = redis  # by its types, answers may be text; they are bytes
+        self._redis: Any = redis  # redis-py's types allow text in answers; they are bytes
         self._may_go: dict[str, None] = {}  # SHA-1 of cut entries that were kept; the latest last
 
     async def read(self) -> NextEntries:
