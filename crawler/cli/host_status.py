@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from crawler.plans.operator import Operator
 
-RULES_MAX = 200  # most rules of a robots.txt that are shown
+MAX_RULES = 200  # most rules of a robots.txt that are shown
 ANSWERS_PERIODS = ("hour", "day")  # the steps of a month are half a megabyte, of hosts that are mostly others
-SITES_MAX = 50  # most sites of a host that are shown
+MAX_SITES = 50  # most sites of a host that are shown
 # Kind -> the sentence that says why a host isn't asked just now. What is in braces are the values.
 WHY = {
     "paused": "An operator has paused it.",
@@ -66,7 +66,7 @@ class RobotsStatus:
         state: `rules`, `none` (there is no file, so all is allowed) or `unreachable` (nothing may be fetched for now).
         failures: How often in a row it was unreachable.
         fresh_s: Seconds until it is asked for again.
-        rules: Its lines for this crawler, at most RULES_MAX of them.
+        rules: Its lines for this crawler, at most MAX_RULES of them.
         rules_number: How many there are.
         crawl_delay_s: The delay in force that it asks for; 0: none.
     """
@@ -191,7 +191,7 @@ async def _delays(operator: Operator, politeness: str, fields: Mapping[str, str]
     """Returns the delays that are asked for, by who asks, the longest first."""
     redis: Any = operator.redis
     delays = {"operator": ordered_s, "robots.txt": _whole(fields.get(TurnField.ROBOTS_DELAY)) / 1000}
-    for site in fields.get(TurnField.SITES, "").split(",")[:SITES_MAX]:
+    for site in fields.get(TurnField.SITES, "").split(",")[:MAX_SITES]:
         stored = await redis.hget(politeness, site) if site else None
         if stored:
             delays[f"site {site}"] = (as_count(stored.split(b" ")[0]) or 0) / 1000
@@ -216,7 +216,7 @@ async def _robots(operator: Operator, settings: Mapping[str, Any], host: str) ->
                     state=file.state,
                     failures=file.failures,
                     fresh_s=max(0.0, round(file.fresh_s, 1)),
-                    rules=tuple(lines[:RULES_MAX]),
+                    rules=tuple(lines[:MAX_RULES]),
                     rules_number=len(lines),
                     crawl_delay_s=min(group.crawl_delay_s, max_delay_s),
                 )
@@ -278,5 +278,5 @@ def _robots_words(robots: RobotsStatus) -> str:
         return f"robots.txt unreachable {robots.failures} times in a row; asked for again in {robots.fresh_s:,.0f} s"
     if robots.state == "none":
         return "no robots.txt: all is allowed"
-    more = f", the first {RULES_MAX}" if robots.rules_number > RULES_MAX else ""
+    more = f", the first {MAX_RULES}" if robots.rules_number > MAX_RULES else ""
     return f"robots.txt has {quantity(robots.rules_number, 'line')} for this crawler{more}"

@@ -20,6 +20,7 @@ from crawler.base import yamlfile
 from crawler.base.errors import InputError
 from crawler.base.models import Fetched
 from crawler.base.yaml_schema import parts_of, schema_of
+from crawler.config.setting import Section, Setting
 from crawler.extract.field_kinds import Fields
 from crawler.extract.parser import Page
 from crawler.plans.plan_file import PlanFile
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from crawler.base.yamlfile import Part
-    from crawler.config.setting import Setting
 
 SITE_HEADINGS = {
     "Site": "The site",
@@ -191,10 +191,11 @@ def _mapping(about: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _settings() -> Iterator[str]:
-    for setting in config.ALL:
-        if section := config.SECTIONS.get(setting.name):
-            yield f"\n## {section}\n\n| setting | default | values | |\n|---|---|---|---|\n"
-        yield _setting_row(setting)
+    for entry in config.TABLE:
+        if isinstance(entry, Section):
+            yield f"\n## {entry.heading}\n\n| setting | default | values | |\n|---|---|---|---|\n"
+        else:
+            yield _setting_row(entry)
 
 
 def _setting_row(setting: Setting[Any]) -> str:

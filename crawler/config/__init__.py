@@ -29,6 +29,7 @@ from crawler.config.setting import (
     Location,
     Number,
     Options,
+    Section,
     Setting,
     Whole,
     Words,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 # The highest value of a setting in bytes: no answer and no browser is larger than this terabyte.
 MAX_BYTES = 1 << 40
 
-# -- Servers --------------------------------------------------------------------------------------------------------
+SERVERS: Final = Section("Servers")
 
 REDIS_URL: Final = Address(
     "REDIS_URL",
@@ -154,7 +155,7 @@ MONGO_DATABASE: Final = Line(
     form="a database's name",
 )
 
-# -- What is crawled ------------------------------------------------------------------------------------------------
+CRAWLED: Final = Section("What is crawled")
 
 SITES_DIR: Final = Location(
     "SITES_DIR",
@@ -226,7 +227,7 @@ ALLOW_PRIVATE_ADDRESSES: Final = Flag(
     "plans could otherwise ask for what is behind the firewall.",
 )
 
-# -- The frontier ---------------------------------------------------------------------------------------------------
+FRONTIER: Final = Section("The frontier")
 
 KEY_PREFIX: Final = Line(
     "KEY_PREFIX",
@@ -251,42 +252,6 @@ SESSION_SECONDS: Final = Number(
     unit="s",
     low=1,
     high=3_600,
-)
-HEARTBEAT_FILE: Final = Location(
-    "HEARTBEAT_FILE",
-    "",
-    "A file for the health checks of containers, which a worker writes every second or so and removes at its end. One "
-    "older than two minutes is that of a worker that is dead or frozen, whether or not it had work. It says `ready` "
-    "while the worker's session is alive, else `waits`. Each worker needs its own. Empty: none is written.",
-    form="a file",
-)
-METRICS_TOKEN: Final = Line(
-    "METRICS_TOKEN",
-    "",
-    "The bearer token with which the metrics may be read (docs/metrics.md). Empty: nobody may.",
-    pattern=r"(?:[\x21-\x7e]{16,})?",
-    form="16 visible ASCII characters or more, without blanks",
-    secret=True,
-)
-MONITOR_USERS: Final = Location(
-    "MONITOR_USERS",
-    "monitor-users.json",
-    "The file of those who may use the monitor (docs/monitor.md); `scrapy monitor user add` writes it.",
-    form="a file",
-)
-METRICS_PORT: Final = Whole(
-    "METRICS_PORT",
-    0,
-    "The port at which a worker serves its own metrics to whoever has METRICS_TOKEN; each worker of a node needs "
-    "another. 0: it serves none.",
-    low=0,
-    high=65_535,
-)
-METRICS_HOST: Final = Line(
-    "METRICS_HOST",
-    "127.0.0.1",
-    "The address at which METRICS_PORT is open. What passes there isn't encrypted, so any address but this machine's "
-    "own belongs into a private network.",
 )
 LOCK_MILLISECONDS: Final = Whole(
     "LOCK_MILLISECONDS",
@@ -360,7 +325,7 @@ FAIL_DAYS: Final = Whole(
     high=36_500,
 )
 
-# -- Politeness -----------------------------------------------------------------------------------------------------
+POLITENESS: Final = Section("Politeness")
 
 ADDRESS_CONCURRENCY: Final = Whole(
     "ADDRESS_CONCURRENCY",
@@ -414,7 +379,7 @@ ROBOTS_MAX_CRAWL_DELAY_SECONDS: Final = Number(
     high=3_600,
 )
 
-# -- Headroom: crawler/worker/life/headroom.py has the rule ------------------------------------------------------------
+HEADROOM: Final = Section("Headroom")  # crawler/worker/life/headroom.py has the rule
 
 NODE_MEMORY_LIMIT_PERCENT: Final = Number(
     "NODE_MEMORY_LIMIT_PERCENT",
@@ -466,7 +431,7 @@ IDLE_WAIT_SECONDS: Final = Number(
     high=3_600,
 )
 
-# -- Pages that need a browser: crawler/render/ ------------------------------------------------------------------------
+BROWSERS: Final = Section("Pages that need a browser")  # crawler/render/
 
 BROWSER_PATH: Final = Location(
     "BROWSER_PATH",
@@ -532,7 +497,7 @@ BROWSER_EVIDENCE_DIR: Final = Location(
     "`SITE-content-STEP.step.jpg` or `SITE-results-STEP.step.jpg`, 200 at most. Empty: none is kept.",
 )
 
-# -- Delivery -------------------------------------------------------------------------------------------------------
+DELIVERY: Final = Section("Delivery")
 
 ITEM_SINKS: Final = Words(
     "ITEM_SINKS",
@@ -616,25 +581,12 @@ MEDIA_ALLOW_REDIRECTS: Final = Flag(
     owner="Scrapy",
 )
 
-# -- Download -------------------------------------------------------------------------------------------------------
+DOWNLOAD: Final = Section("Downloads and their engine")
 
 USER_AGENT: Final = Line(
     "USER_AGENT",
     f"headroom/{__version__}",
     "The name under which hosts are asked; CONTACT is added to it.",
-    owner="Scrapy",
-)
-LOG_JSON: Final = Flag(
-    "LOG_JSON",
-    default=False,
-    why="On: each record of the log is a line of JSON, with its event (docs/log-events.md), whatever LOG_FORMAT says.",
-)
-LOG_LEVEL: Final = Line(
-    "LOG_LEVEL",
-    "INFO",
-    "The least level of records that are logged. At DEBUG, Scrapy's default, each page has lines of its own.",
-    pattern="CRITICAL|ERROR|WARN(ING)?|INFO|DEBUG|NOTSET|[0-9]+",
-    form="CRITICAL, ERROR, WARNING, INFO or DEBUG",
     owner="Scrapy",
 )
 PAGE_SECONDS: Final = Number(
@@ -721,18 +673,61 @@ REDIRECT_MAX_TIMES: Final = Whole(
     owner="Scrapy",
 )
 
-# -- The whole ------------------------------------------------------------------------------------------------------
+WATCH: Final = Section("Health, metrics and logs")
 
-# The heading of a section -> stands in the reference before this setting.
-SECTIONS: Mapping[str, str] = {
-    "REDIS_URL": "Servers",
-    "SITES_DIR": "What is crawled",
-    "KEY_PREFIX": "The frontier",
-    "ADDRESS_CONCURRENCY": "Politeness",
-    "NODE_MEMORY_LIMIT_PERCENT": "Headroom",
-    "BROWSER_PATH": "Pages that need a browser",
-    "ITEM_SINKS": "Delivery",
-    "USER_AGENT": "The process and its downloads",
-}
-ALL: tuple[Setting[Any], ...] = tuple(entry for entry in globals().values() if isinstance(entry, Setting))
+HEARTBEAT_FILE: Final = Location(
+    "HEARTBEAT_FILE",
+    "",
+    "A file for the health checks of containers, which a worker writes every second or so and removes at its end. One "
+    "older than two minutes is that of a worker that is dead or frozen, whether or not it had work. It says `ready` "
+    "while the worker's session is alive, else `waits`. Each worker needs its own. Empty: none is written.",
+    form="a file",
+)
+METRICS_TOKEN: Final = Line(
+    "METRICS_TOKEN",
+    "",
+    "The bearer token with which the metrics may be read (docs/metrics.md). Empty: nobody may.",
+    pattern=r"(?:[\x21-\x7e]{16,})?",
+    form="16 visible ASCII characters or more, without blanks",
+    secret=True,
+)
+METRICS_PORT: Final = Whole(
+    "METRICS_PORT",
+    0,
+    "The port at which a worker serves its own metrics to whoever has METRICS_TOKEN; each worker of a node needs "
+    "another. 0: it serves none.",
+    low=0,
+    high=65_535,
+)
+METRICS_HOST: Final = Line(
+    "METRICS_HOST",
+    "127.0.0.1",
+    "The address at which METRICS_PORT is open. What passes there isn't encrypted, so any address but this machine's "
+    "own belongs into a private network.",
+)
+MONITOR_USERS: Final = Location(
+    "MONITOR_USERS",
+    "monitor-users.json",
+    "The file of those who may use the monitor (docs/monitor.md); `scrapy monitor user add` writes it.",
+    form="a file",
+)
+LOG_JSON: Final = Flag(
+    "LOG_JSON",
+    default=False,
+    why="On: each record of the log is a line of JSON, with its event (docs/log-events.md), whatever LOG_FORMAT says.",
+)
+LOG_LEVEL: Final = Line(
+    "LOG_LEVEL",
+    "INFO",
+    "The least level of records that are logged. At DEBUG, Scrapy's default, each page has lines of its own.",
+    pattern="CRITICAL|ERROR|WARN(ING)?|INFO|DEBUG|NOTSET|[0-9]+",
+    form="CRITICAL, ERROR, WARNING, INFO or DEBUG",
+    owner="Scrapy",
+)
+
+# The whole table, in the order of the reference.
+TABLE: tuple[Section | Setting[Any], ...] = tuple(
+    entry for entry in globals().values() if isinstance(entry, Section | Setting)
+)
+ALL: tuple[Setting[Any], ...] = tuple(entry for entry in TABLE if isinstance(entry, Setting))
 BY_NAME: Mapping[str, Setting[Any]] = {entry.name: entry for entry in ALL}

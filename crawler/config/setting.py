@@ -35,6 +35,13 @@ ESCAPED = "escape the password: %40 for @, %2F for /, %3F for ?, %23 for #, %25 
 
 
 @dataclass(frozen=True)
+class Section:
+    """The heading of the settings that follow it in the table, and in the reference."""
+
+    heading: str
+
+
+@dataclass(frozen=True)
 class Given:
     """A value as somebody has written it.
 

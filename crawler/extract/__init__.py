@@ -1,10 +1,9 @@
-"""Extraction: what a page yields. It is pure: no network, no Redis, no framework.
+"""Extraction: what a page yields. It knows no network, no Redis and no framework.
 
 In: a downloaded page (`Fetched`) and its `Site`.
-Out: links, an item's fields, or an `ExtractError` with a reason for the ledger: `empty-body`, `too-large`,
-`too-many-tags`, `too-many-attributes`, `too-deep`, `not-html`, `not-json`, `not-feed`, `not-sitemap`, `not-text`,
-`not-results`, `no-content`, `no-xhr`, `login`, `parser-refused`, `parser-error`. Any page takes bounded time and
-memory, and yields the same each time.
+Out: links, an item's fields, or an `ExtractError` with one of the reasons in `crawler/base/reasons.py`, for the ledger.
+Any page takes bounded time and memory, and yields the same each time, but for dates, which are read by the clock:
+"3 hours ago" and a day without a year count from now, and what lies ahead is no date of publication.
 Read first: `reading.py` for content pages, `results.py` for pages of search results; both begin at `document.py`.
 """
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
 
-ITEMS_MAX = 200  # most items of a site that are kept: some screens full
+MAX_ITEMS = 200  # most items of a site that are kept: some screens full
 KEPT_SECONDS = 31 * 86_400  # how long items are kept after the last one of any site
-WHOLE_BYTES_MAX = 32_768  # the longest item, as JSON, that is kept whole; a larger one is cut
-TEXT_CHARACTERS_MAX = 4_000  # how much stays of each text of an item that is cut
+MAX_WHOLE_BYTES = 32_768  # the longest item, as JSON, that is kept whole; a larger one is cut
+MAX_TEXT_CHARACTERS = 4_000  # how much stays of each text of an item that is cut
 # The most that an item may unpack to: what is read from Redis isn't trusted to be what was written.
-UNPACKED_BYTES_MAX = 262_144
+MAX_UNPACKED_BYTES = 262_144
 READ_AT_ONCE = 200  # most items that are unpacked at once, which takes some 5 ms
 # Adds items of a site. KEYS: the hash of packed items, that of the sites' sizes, the site's order; ARGV: the beginning
 # of all orders' keys, the site, the most items of a site, the most bytes of all, for how long they are kept, in s; then
@@ -93,11 +93,11 @@ def pack(message: bytes) -> bytes:
     Args:
         message: An item, as JSON.
     """
-    if len(message) > WHOLE_BYTES_MAX:
+    if len(message) > MAX_WHOLE_BYTES:
         item = orjson.loads(message)
         whole = {name: item[name] for name in CUT_FIELDS if item[name]}
         cut = {
-            name: value[:TEXT_CHARACTERS_MAX] if isinstance(value, str) else type(value)()
+            name: value[:MAX_TEXT_CHARACTERS] if isinstance(value, str) else type(value)()
             for name, value in whole.items()
         }
         item |= cut
@@ -119,7 +119,7 @@ def add(client: Any, keys: Keys, site: str, messages: Iterable[bytes], *, bytes_
         time_ms = int(datetime.fromisoformat(item["time"]).timestamp() * 1000)
         words += [item["id"], time_ms, pack(message)]
     names = (keys.newest_items, keys.newest_item_sizes, keys.newest_item_order(site))
-    bounds = (keys.newest_item_order(""), site, ITEMS_MAX, bytes_max, KEPT_SECONDS)
+    bounds = (keys.newest_item_order(""), site, MAX_ITEMS, bytes_max, KEPT_SECONDS)
     run_text(client, ADD, names, *bounds, *words)
 
 
@@ -135,7 +135,7 @@ async def read(
     sites = [site] if site else sorted(as_text(name) for name in await redis.hkeys(keys.newest_item_sizes))
     async with redis.pipeline(transaction=False) as pipeline:
         for name in sites:
-            pipeline.zrevrange(keys.newest_item_order(name), 0, ITEMS_MAX - 1, withscores=True)
+            pipeline.zrevrange(keys.newest_item_order(name), 0, MAX_ITEMS - 1, withscores=True)
         orders = await pipeline.execute()
     newest = heapq.merge(*orders, key=lambda pair: -pair[1])
     ids = [identity for identity, time_ms in newest if until_ms is None or time_ms <= until_ms]
@@ -157,7 +157,7 @@ def _unpacked(packed: bytes | None) -> dict[str, Any] | None:
         return None
     try:
         reader = zlib.decompressobj()
-        item = orjson.loads(reader.decompress(packed, UNPACKED_BYTES_MAX))
+        item = orjson.loads(reader.decompress(packed, MAX_UNPACKED_BYTES))
     except (zlib.error, ValueError):
         return None
     return item if _is_item(item) else None

@@ -65,7 +65,7 @@ async def test_an_item_that_comes_again_takes_the_place_of_its_former_version(re
 
 
 async def test_a_site_keeps_so_many(redis, add, monkeypatch):
-    monkeypatch.setattr(newest_items, "ITEMS_MAX", 3)
+    monkeypatch.setattr(newest_items, "MAX_ITEMS", 3)
     for number in range(5):
         add(message(number))
     assert await ids(redis) == ["news-4", "news-3", "news-2"]
@@ -100,10 +100,10 @@ async def test_however_many_items_give_way_sizes_are_read_once(redis, add):
 
 @pytest.mark.parametrize("name", ["content", "markdown", "title", "author"])
 async def test_large_items_are_cut_and_say_so(redis, add, name):
-    long_text = "é" * newest_items.UNPACKED_BYTES_MAX
+    long_text = "é" * newest_items.MAX_UNPACKED_BYTES
     add(message(1, **{name: long_text}, comments=[{"text": "x"}], extra={"a": 1}, truncated=["published"]))
     item = await newest_items.read_one(redis, KEYS, "news-1")
-    assert item[name] == long_text[: newest_items.TEXT_CHARACTERS_MAX]
+    assert item[name] == long_text[: newest_items.MAX_TEXT_CHARACTERS]
     assert (item["comments"], item["extra"]) == ([], {})
     assert item["truncated"] == sorted(["comments", name, "extra", "published"])
 

@@ -32,9 +32,12 @@ if TYPE_CHECKING:
 LEVELS = 6  # around a link at which a class may tell it from others
 TITLE_WIDTH = 40  # a longer text makes no likelier title
 CANDIDATES_TRIED = 5  # sets of links, the likeliest first, until there is a selector of one
-ROWS_MIN = 3  # of a table, whose links say a date or a number
+MIN_ROWS = 3  # of a table, whose links say a date or a number
 ROW_WIDTHS = 4  # times as much as such a link, a row says at least
 DATE_ROW_SCORE = 0.1  # of each: any other links that are as many go before
+HEADING_FACTOR = 1.5  # results have titles, which most often stand in headings
+MENU_FACTOR = 0.2  # links in a menu, a footer or beside the text seldom are results
+AWAY_FACTOR = 0.5  # results lead to pages of the site; links to other hosts are more often advertisements
 SHARE_OF_BLOCK = (
     0.15  # of the links in one place, as a row may have six; fewer with a name of their own are special ones
 )
@@ -237,7 +240,7 @@ def _score(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
     if not _are_dates(links):
         return _quality(links, page, word)
     urls = {anchor.url for anchor in links}
-    is_column = len(urls) == len(links) >= ROWS_MIN and all(_has_row(anchor) for anchor in links)
+    is_column = len(urls) == len(links) >= MIN_ROWS and all(_has_row(anchor) for anchor in links)
     return DATE_ROW_SCORE * len(urls) if is_column else 0.0
 
 
@@ -248,18 +251,19 @@ def _has_row(anchor: Anchor) -> bool:
 
 
 def _quality(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
+    """Returns how many results some links seem to be: more with long texts of their own, and with the word in them."""
     texts = [anchor.text for anchor in links]
     urls = {anchor.url for anchor in links}
     quality = median(min(width(text), TITLE_WIDTH) for text in texts) / TITLE_WIDTH
     quality *= len({text for text in texts if text}) / len(texts) * len(urls) / len(links)
     tags = Counter(outer.tag for anchor in links for outer in _near(anchor.element) if outer.tag in _HEADINGS)
-    quality *= 1.5 if sum(tags.values()) * 2 > len(links) else 1.0
+    quality *= HEADING_FACTOR if sum(tags.values()) * 2 > len(links) else 1.0
     in_menu = sum(
         any(outer.tag in ("nav", "footer", "aside") for outer in ancestors(anchor.element)) for anchor in links
     )
-    quality *= 0.2 if in_menu * 2 > len(links) else 1.0
+    quality *= MENU_FACTOR if in_menu * 2 > len(links) else 1.0
     away = sum(urlsplit(url).hostname != urlsplit(page.url).hostname for url in urls)
-    quality *= 0.5 if away * 2 > len(urls) else 1.0
+    quality *= AWAY_FACTOR if away * 2 > len(urls) else 1.0
     return len(urls) * quality * (1 + _share_with(word, links))
 
 

@@ -13,9 +13,18 @@ if TYPE_CHECKING:
     from crawler.discovery.pages.page import ParsedPage
 
 SORT = "{sort}"
-MAX_FORMS = 50  # of a page; more aren't looked at
-MAX_FIELDS = 100  # of a form
-MAX_VALUE_CHARACTERS = 200  # of a field that the form sends by itself
+MAX_FORMS = 50  # the most forms of a page that are looked at
+MAX_FIELDS = 100  # the most fields of a form that are looked at
+MAX_VALUE_CHARACTERS = 200  # the longest value that a form sends by itself; a field with a longer one is left out
+# Evidence that a form is for searching, in points. What a form says of itself counts more than what its field does:
+# fields are called `q` or `text` in other forms, too.
+FORM_ROLE_POINTS = 3  # `role=search`
+FORM_WORDS_POINTS = 3  # its address, names, labels or button speak of searching
+FIELD_NAME_POINTS = 2  # the field has a usual name for words
+FIELD_TYPE_POINTS = 2  # `type=search`
+FIELD_WORDS_POINTS = 1  # the field's label, placeholder or class speaks of searching
+ONLY_FIELD_POINTS = 1  # the form has no other field for text
+MIN_POINTS = 2  # a field for text that only stands alone may be for anything: a name, an address
 _TEXTS = frozenset({"", "text", "search"})
 _NEVER = (
     "input[type=password], input[type=email], input[type=file], textarea"  # a form with one asks for something else
@@ -49,10 +58,10 @@ def searches(page: ParsedPage) -> list[SearchTemplate]:
     """Returns the searches that the forms of a page make, the likeliest first."""
     scored = []
     for number, form in enumerate(page.tree.select("form")[:MAX_FORMS]):
-        score, template = _search_of(form, page)
+        points, template = _search_of(form, page)
         if template:
-            scored.append((-score, number, template))
-    return [template for _score, _number, template in sorted(scored, key=lambda entry: entry[:2])]
+            scored.append((-points, number, template))
+    return [template for _points, _number, template in sorted(scored, key=lambda entry: entry[:2])]
 
 
 def has_box(page: ParsedPage) -> bool:
@@ -60,19 +69,20 @@ def has_box(page: ParsedPage) -> bool:
     return page.tree.select_one(_BOXES) is not None
 
 
-def _search_of(form: Any, page: ParsedPage) -> tuple[float, SearchTemplate | None]:
+def _search_of(form: Any, page: ParsedPage) -> tuple[int, SearchTemplate | None]:
+    """Returns how many points say that a form is for searching, and its search; None if it isn't."""
     inputs = form.select("input")[:MAX_FIELDS]
     texts = [field for field in inputs if (field.attr("type") or "").lower() in _TEXTS and field.attr("name")]
     if not texts or form.select_one(_NEVER) is not None:
         return 0, None
     field = max(texts, key=_says_words)
-    score = _says_words(field) + 3 * bool(_SAYS_SEARCH.search(_about(form)))
-    score += (form.attr("role") == "search") * 3 + (len(texts) == 1)
+    points = _says_words(field) + FORM_WORDS_POINTS * bool(_SAYS_SEARCH.search(_about(form)))
+    points += FORM_ROLE_POINTS * (form.attr("role") == "search") + ONLY_FIELD_POINTS * (len(texts) == 1)
     action = page.absolute(form.attr("action") or "") or page.url
-    if score < 2:  # noqa: PLR2004 -- one text field alone may be for anything: a name, an address
+    if points < MIN_POINTS:
         return 0, None
     fields, left_out = _fields(form, field)
-    return score, replace(_template(form, action, fields, _encoding(form, page)), left_out=tuple(left_out))
+    return points, replace(_template(form, action, fields, _encoding(form, page)), left_out=tuple(left_out))
 
 
 def _template(form: Any, action: str, fields: list[_Field], encoding: str) -> SearchTemplate:
@@ -171,11 +181,13 @@ def _selected(select: Any) -> str:
     return str(option.text if value is None else value)
 
 
-def _says_words(field: Any) -> float:
+def _says_words(field: Any) -> int:
+    """Returns how many points say that a field is for words to search for."""
     name = field.attr("name") or ""
     about = " ".join(field.attr(key) or "" for key in ("id", "placeholder", "aria-label", "title", "class"))
     is_search = (field.attr("type") or "").lower() == "search"
-    return 2 * bool(_QUERY_NAME.fullmatch(name)) + 2 * is_search + bool(_SAYS_SEARCH.search(about))
+    points = FIELD_NAME_POINTS * bool(_QUERY_NAME.fullmatch(name)) + FIELD_TYPE_POINTS * is_search
+    return points + FIELD_WORDS_POINTS * bool(_SAYS_SEARCH.search(about))
 
 
 def _about(form: Any) -> str:
