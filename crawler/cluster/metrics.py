@@ -17,9 +17,10 @@ from crawler.cluster.activity import of_sites
 from crawler.cluster.overview import SEED_STATES
 from crawler.cluster.work_counters import work_counters
 from crawler.telemetry.exposition import Metric
+from crawler.telemetry.worker_figures import FIGURES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from crawler.cluster.overview import Overview
 
@@ -27,26 +28,6 @@ VALUES_MAX = 500  # most values of one label: 12 metrics by node make some 6,000
 PLAN_STATES = ("active", "paused", "cancelled")
 WORKER_STATES = ("alive", "redis-full", "silent", "lapsed")
 STATUS = re.compile(r"[1-5]\d\d")
-# What workers report: the metric's name behind `node_`, its sentence, the figure, how a node's workers add up, and what
-# the figure is multiplied with.
-NODE_FIGURES: tuple[tuple[str, str, str, Callable[[Iterable[float]], float], float], ...] = (
-    ("carried_seeds", "Seeds that the node's workers carry.", "carrying", sum, 1),
-    ("room_seeds", "Seeds that the node's workers have room for beside those they carry.", "room", sum, 1),
-    ("pages_per_second", "Seeds that the node's workers settle, over the last 10 s.", "pages_per_minute", sum, 1 / 60),
-    ("memory_used_ratio", "Share of the node's memory that is in use.", "memory_percent", max, 0.01),
-    ("cpu_used_ratio", "Share of the node's CPU that is in use.", "cpu_percent", max, 0.01),
-    ("own_memory_used_ratio", "Share of the node's memory that its workers use.", "own_memory_percent", sum, 0.01),
-    ("own_cpu_used_ratio", "Share of the node's CPU that its workers use.", "own_cpu_percent", sum, 0.01),
-    ("memory_limit_ratio", "Share of the node's memory that may be in use.", "memory_limit_percent", max, 0.01),
-    ("cpu_limit_ratio", "Share of the node's CPU that may be in use.", "cpu_limit_percent", max, 0.01),
-    (
-        "egress_down_seconds",
-        "For how long nobody on the web has answered a worker of the node; 0 while somebody does.",
-        "egress_down_s",
-        max,
-        1,
-    ),
-)
 REDIS_FIGURES = {  # the figure, which is also the metric's name behind `redis_` -> its sentence
     "used_bytes": "Memory that Redis uses.",
     "limit_bytes": "Redis's maxmemory; missing where it has none.",
@@ -183,11 +164,15 @@ def _of_nodes(overview: Overview, left_out: Counter[str]) -> list[Metric]:
         ),
         *(
             _gauge(
-                f"node_{name}",
-                about,
-                [({"node": node}, of_all(figures) * scale) for node in nodes if (figures := reported(node, field))],
+                f"node_{figure.of_node}",
+                figure.about_node(),
+                [
+                    ({"node": node}, figure.add_up(reports) * figure.scale)
+                    for node in nodes
+                    if (reports := reported(node, figure.field))
+                ],
             )
-            for name, about, field, of_all, scale in NODE_FIGURES
+            for figure in FIGURES
         ),
         _gauge(
             "node_drained_workers",

@@ -21,6 +21,7 @@ from crawler.base.errors import ConfigError
 from crawler.cluster.work_counters import work_counters
 from crawler.telemetry.exposition import TEXT, Metric
 from crawler.telemetry.metrics_answer import MetricsAnswer, answer
+from crawler.telemetry.worker_figures import FIGURES
 from crawler.worker.reports.tally import counts_of
 from crawler.worker.worker import Worker
 
@@ -35,20 +36,6 @@ if TYPE_CHECKING:
 HEAD_BYTES_MAX = 8_192  # the longest head of a request; Prometheus sends some 300 bytes
 ANSWER_SECONDS = 5.0  # how long one request may take, from its first byte to the answer's last
 CONNECTIONS_MAX = 8  # most connections at once; a worker has one or two readers, and sockets are for hosts
-# Name among the worker's figures -> the metric's name, what its unit is of the figure's, and its sentence.
-GAUGES = {
-    "carrying": ("carried_seeds", 1.0, "Seeds that the worker carries."),
-    "room": ("room_seeds", 1.0, "Seeds that the worker has room for beside those it carries."),
-    "memory_percent": ("node_memory_used_ratio", 0.01, "Share of the node's memory that is in use."),
-    "cpu_percent": ("node_cpu_used_ratio", 0.01, "Share of the node's CPU that is in use."),
-    "own_memory_percent": ("memory_used_ratio", 0.01, "Share of the node's memory that the worker uses."),
-    "own_cpu_percent": ("cpu_used_ratio", 0.01, "Share of the node's CPU that the worker uses."),
-    "egress_down_s": (
-        "egress_down_seconds",
-        1.0,
-        "For how long nobody on the web has answered; 0 while somebody does.",
-    ),
-}
 logger: EventLogger = logging.getLogger(__name__)
 
 
@@ -149,20 +136,25 @@ class MetricsServer:
     async def metrics(self) -> list[Metric]:
         """Returns the worker's metrics."""
         worker = self._worker_of()
-        counts, figures = counts_of(self._stats.get_stats()), worker.reports.figures.latest
+        counts, latest = counts_of(self._stats.get_stats()), worker.reports.figures.latest
         labels = {"version": __version__, "frontier": worker.frontier}
         return [
             Metric("headroom_worker_info", "gauge", "The worker's version and frontier.", ((labels, 1),)),
             *work_counters(counts, "headroom_worker", lambda _label, values: values),
             *(
-                Metric(f"headroom_worker_{name}", "gauge", about, (({}, figures[figure] * scale),))
-                for figure, (name, scale, about) in GAUGES.items()
-                if figure in figures
+                Metric(
+                    f"headroom_worker_{figure.of_worker}",
+                    "gauge",
+                    figure.about_worker(),
+                    (({}, latest[figure.field] * figure.scale),),
+                )
+                for figure in FIGURES
+                if figure.of_worker and figure.field in latest
             ),
             Metric(
                 "headroom_worker_sinks_down",
                 "gauge",
                 "Sinks that the worker waits for.",
-                (({}, len(figures.get("sinks_down", ()))),),
+                (({}, len(latest.get("sinks_down", ()))),),
             ),
         ]
