@@ -12,7 +12,7 @@ import pytest
 from pipelines.sink_samples import message, page
 
 import crawler
-from crawler.base.item import ID_NAMESPACE, MESSAGE_SCHEMA, Item, Media, item_id, item_schema
+from crawler.base.item import CUT_FIELDS, ID_NAMESPACE, MESSAGE_SCHEMA, Item, Media, item_id, item_schema
 
 SCHEMA = orjson.loads((Path(crawler.__file__).parent / "base" / "item.schema.json").read_bytes())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
@@ -36,6 +36,13 @@ def test_it_has_all_fields_in_order_and_no_others(described, kind):
     assert list(described["properties"]) == described["required"] == names
     assert described["additionalProperties"] is False
     assert all(entry["description"] for entry in described["properties"].values())
+
+
+def test_every_field_that_a_page_can_make_long_may_be_cut():
+    """A new field is marked with `MayBeCut`, or has a bound and stands here."""
+    bounded = """id resource url time published plan keywords language status sha256 node fingerprint missing_pages
+        truncated canonical_url sureness rendered combinations whole page_type schema""".split()
+    assert sorted([*bounded, *CUT_FIELDS]) == sorted(field.name for field in fields(Item))
 
 
 @pytest.mark.parametrize(

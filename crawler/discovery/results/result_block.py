@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
     from crawler.discovery.pages.page import ParsedPage
 
-LEVELS = 6  # around a link at which a class may tell it from others
+LEVELS = 6  # how many elements around a link may have a class that tells it from others
 TITLE_WIDTH = 40  # a longer text makes no likelier title
-CANDIDATES_TRIED = 5  # sets of links, the likeliest first, until there is a selector of one
-MIN_ROWS = 3  # of a table, whose links say a date or a number
-ROW_WIDTHS = 4  # times as much as such a link, a row says at least
-DATE_ROW_SCORE = 0.1  # of each: any other links that are as many go before
+MAX_CANDIDATES = 5  # most sets of links, the likeliest first, for which a selector is looked for
+MIN_ROWS = 3  # the fewest rows of a table of results whose links say a date or a number
+ROW_WIDTHS = 4  # such a row's text is at least so many times as wide as its link's
+DATE_ROW_SCORE = 0.1  # what such a row counts: any other links that are as many go before
 HEADING_FACTOR = 1.5  # results have titles, which most often stand in headings
 MENU_FACTOR = 0.2  # links in a menu, a footer or beside the text seldom are results
 AWAY_FACTOR = 0.5  # results lead to pages of the site; links to other hosts are more often advertisements
-SHARE_OF_BLOCK = (
-    0.15  # of the links in one place, as a row may have six; fewer with a name of their own are special ones
-)
+# The least share of the links in one place that links with a name of their own may be, as a row may have six links;
+# fewer are special ones.
+SHARE_OF_BLOCK = 0.15
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt"})
 _UTC = ZoneInfo("UTC")
 
@@ -111,7 +111,7 @@ def _of_these(page: ParsedPage, others: Sequence[ParsedPage], word: str, fresh: 
         if not _leads_back(anchor.url, page) and not (word and asks_again(anchor.url, page, word))
     ]
     candidates = sorted(_candidates(fresh), key=lambda links: _score(links, page, word), reverse=True)
-    for likely in candidates[:CANDIDATES_TRIED]:
+    for likely in candidates[:MAX_CANDIDATES]:
         if _score(likely, page, word) <= 0:
             break
         links = _different_instead(likely, candidates, page, word) or likely

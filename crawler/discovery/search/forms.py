@@ -26,9 +26,8 @@ FIELD_WORDS_POINTS = 1  # the field's label, placeholder or class speaks of sear
 ONLY_FIELD_POINTS = 1  # the form has no other field for text
 MIN_POINTS = 2  # a field for text that only stands alone may be for anything: a name, an address
 _TEXTS = frozenset({"", "text", "search"})
-_NEVER = (
-    "input[type=password], input[type=email], input[type=file], textarea"  # a form with one asks for something else
-)
+# A form with one of these asks for something else.
+_NEVER = "input[type=password], input[type=email], input[type=file], textarea"
 _BOXES = "input[type=search], input[role=searchbox], input[placeholder*=search i], input[aria-label*=search i]"
 # Names of the field for words, and what else says that a form searches: its address, names, labels, button.
 _QUERY_NAME = re.compile(
