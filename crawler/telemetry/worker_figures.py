@@ -72,7 +72,7 @@ FIGURES = (
         "egress_down_s",
         "egress_down_seconds",
         "egress_down_seconds",
-        "For how long nobody on the web has answered a worker of the node; 0 while somebody does.",
+        "For how long no host on the web has answered; 0 while one does.",
         max,
     ),
 )
