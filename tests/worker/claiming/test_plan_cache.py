@@ -43,7 +43,7 @@ async def test_a_changed_plan_is_read_again_and_a_deleted_one_stays_as_it_was(re
     await cache.load({"p", "unknown"})
     assert (cache.get("p"), cache.get("unknown")) == (record, None)
     ours = [record.message for record in caplog.records if record.name.startswith("crawler.")]
-    assert ours == ["Redis has no plan 'unknown': it was deleted"]
+    assert ours == ["Redis has no plan 'unknown': it was deleted; its searches wait"]
     await asyncio.wait_for(heard.wait(), PATIENCE_SECONDS)
     for other in (replace(record, definition={"keywords": ["b"]}, version=1), None):
         heard.clear()
