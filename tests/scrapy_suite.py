@@ -1,10 +1,10 @@
 """Runs Scrapy's own tests of its engine on both engines: a part of `make matrix`.
 
-They come from Scrapy's source distribution, of which a copy for each engine lies beside a pair's virtual environment.
-The two differ in one line: in the fast engine's, Scrapy's default ADDONS names the add-on, so that each crawler that a
-test makes, in its own process or in another, has the fast engine. Without asyncio the add-on steps back, which a third
-run shows. A test on which the two engines disagree is run once more on both, with nothing beside it: some measure time,
-and the machine may be busy.
+They come from Scrapy's source distribution, of which a copy for each engine is unpacked outside of this tree: commands
+that tests start would find its scrapy.cfg otherwise. The two differ in one line: in the fast engine's, Scrapy's default
+ADDONS names the add-on, so that each crawler that a test makes, in its own process or in another, has the fast engine.
+Without asyncio the add-on steps back, which a third run shows. A test on which the two engines disagree is run again
+on both, with nothing beside it: some measure time, and the machine may be busy.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import os
 import re
 import subprocess
 import tarfile
+import tempfile
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 SDIST_SHA256 = {
     "2.18.0": "2445f8b5bf87ba105d239cb230878646e29dbc6a6cae10037ba0550d8fe7fc73",
@@ -66,22 +69,24 @@ def run(version, python, folder, tests=TESTS):
     Args:
         version: One of SDIST_SHA256.
         python: Of an environment that has this tree, that version, and what scrapy_suite.txt names.
-        folder: For the source distribution, the copies of it, and the logs.
+        folder: For the source distribution and the logs.
         tests: As TESTS.
 
     Returns:
         Rows of (tests, verdict, summary).
     """
-    plain, fast = (_copy(_sdist(version, python, folder), folder / engine) for engine in ("plain", "fast"))
-    with (fast / "scrapy" / "settings" / "default_settings.py").open("a", encoding="utf-8") as settings:
-        settings.write(FAST_ENGINE)
-    on_plain, on_fast = _pytest(python, plain, tests), _pytest(python, fast, tests)
-    without_asyncio = _pytest(python, fast, ENGINE, "--reactor=default")
-    if disputed := (on_plain.failed ^ on_fast.failed) - EXPECTED.keys():
-        for run, copy in ((on_plain, plain), (on_fast, fast)):
-            run.correct(disputed, _pytest(python, copy, sorted(disputed), alone=True))
-    if disputed := without_asyncio.failed:
-        without_asyncio.correct(disputed, _pytest(python, fast, sorted(disputed), "--reactor=default", alone=True))
+    sdist, pytest = _sdist(version, python, folder), partial(_pytest, python, folder)
+    with tempfile.TemporaryDirectory(prefix="scrapy-") as unpacked:
+        plain, fast = (_copy(sdist, Path(unpacked) / engine) for engine in ("plain", "fast"))
+        with (fast / "scrapy" / "settings" / "default_settings.py").open("a", encoding="utf-8") as settings:
+            settings.write(FAST_ENGINE)
+        on_plain, on_fast = pytest(plain, tests), pytest(fast, tests)
+        without_asyncio = pytest(fast, ENGINE, "--reactor=default")
+        if disputed := (on_plain.failed ^ on_fast.failed) - EXPECTED.keys():
+            for run, copy in ((on_plain, plain), (on_fast, fast)):
+                run.correct(disputed, pytest(copy, sorted(disputed), alone=True))
+        if disputed := without_asyncio.failed:
+            without_asyncio.correct(disputed, pytest(fast, sorted(disputed), "--reactor=default", alone=True))
     return [
         ("Scrapy's, on its engine", "pass", on_plain.summary),  # what fails on both is this machine's matter
         ("Scrapy's, on the fast engine", *_verdict(on_fast, on_plain.failed | EXPECTED.keys())),
@@ -107,7 +112,7 @@ def _sdist(version, python, folder):
 
 
 def _copy(sdist, folder):
-    """Returns the folder of an unpacked copy of a source distribution; one that is there is written over.
+    """Unpacks a source distribution into a folder, and returns the place of the copy there.
 
     Its tests give the commands that they start as much time as themselves.
     """
@@ -119,8 +124,8 @@ def _copy(sdist, folder):
     return copy
 
 
-def _pytest(python, copy, tests, *options, alone=False):
-    """Runs tests in a copy of Scrapy, whose log lies beside it.
+def _pytest(python, logs, copy, tests, *options, alone=False):
+    """Runs tests in a copy of Scrapy; the log lies in the folder `logs`.
 
     Args:
         tests: As TESTS; where `alone`, the names of single tests.
@@ -136,7 +141,7 @@ def _pytest(python, copy, tests, *options, alone=False):
     warnings = ["-W", "ignore::pytest.PytestRemovedIn10Warning"]  # of a pytest that is younger than the tests
     limits = [f"--timeout={TEST_SECONDS}"]
     command = [python, "-m", "pytest", "-q", "-rfE", *plugins, *warnings, *limits, *options, *tests]
-    log = copy.parent / f"log{'-'.join(options)}{'-alone' * alone}.txt"
+    log = logs / f"{copy.parent.name}{'-'.join(options)}{'-alone' * alone}.txt"
     environment = os.environ | {"PYTHONPATH": str(copy), "PYTEST_ADDOPTS": ""}
     with log.open("w") as out:
         status = subprocess.run(
