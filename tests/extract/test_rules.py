@@ -241,7 +241,7 @@ def test_rows_of_json_have_links_made_of_ids():
             {"links": "css:a", "rows": "css:li", "fields": {"title": {"select": "css:a", "required": True}}},
             "a row is no",
         ),
-        ({"links": "css:a", "rows": "css:li"}, "or match here, where a list stands for a search"),
+        ({"links": "css:a", "rows": "css:li"}, "or match, or every: true, here for a list"),
     ],
 )
 def test_rows_that_say_nothing_are_refused(results, expected):
