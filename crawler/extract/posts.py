@@ -226,7 +226,7 @@ class _PostLines:
         return "", -1
 
 
-def _alike(lines: _PostLines) -> list[tuple[list[Box], int]]:
+def _alike(lines: _PostLines) -> list[tuple[tuple[Box, ...], int]]:
     """Returns boxes that are alike, most of which have a time, and how many of the ways to say a name count in them.
 
     Those of which most have a time come first. Where it is only by what they stand in that boxes are alike, a name has
@@ -249,13 +249,13 @@ def _alike(lines: _PostLines) -> list[tuple[list[Box], int]]:
             for name in _likenesses(box):
                 if (group := groups.get((box.tag, name))) is not None:
                     group.append(box)
-    likely = [
-        (with_time[kind], group, len(_WAYS) if isinstance(kind[1], str) else _MARKED_WAYS)
-        for kind, group in groups.items()
-        if with_time[kind] >= MIN_SHARE * len(group) and not lines.evidence.is_beside(group[0], _ELSEWHERE)
-    ]
-    likely.sort(key=itemgetter(0), reverse=True)
-    return [(group, ways) for _, group, ways in likely[:MAX_GROUPS]]
+    ways_of: dict[tuple[Box, ...], int] = {}  # boxes that are alike in several ways count once
+    for (tag, likeness), group in groups.items():
+        if with_time[tag, likeness] >= MIN_SHARE * len(group) and not lines.evidence.is_beside(group[0], _ELSEWHERE):
+            ways = len(_WAYS) if isinstance(likeness, str) else _MARKED_WAYS
+            ways_of[tuple(group)] = max(ways, ways_of.get(tuple(group), 0))
+    likely = sorted(ways_of, key=lambda group: sum(timed[box.end] > timed[box.first] for box in group), reverse=True)
+    return [(group, ways_of[group]) for group in likely[:MAX_GROUPS]]
 
 
 def _likenesses(box: Box) -> list[str | Box]:
@@ -281,7 +281,7 @@ class _Group:
         words: How many words those have.
     """
 
-    def __init__(self, lines: _PostLines, boxes: list[Box], ways: int) -> None:
+    def __init__(self, lines: _PostLines, boxes: tuple[Box, ...], ways: int) -> None:
         self._lines, self._boxes = lines, boxes
         self._own = self._own_places()
         self._times = [*map(self._time, self._own)]
@@ -314,6 +314,7 @@ class _Group:
     def is_of_posts(self) -> bool:
         """Whether most of them are posts, and no entries of a list of other pages."""
         evidence, blocks = self._lines.evidence, self._lines.blocks
+        names = {name for name, _ in self._names}
         titles = {
             evidence.texts[place]
             for at in self._whole
@@ -321,7 +322,7 @@ class _Group:
             if blocks[place].tag in _TITLES
             and evidence.share_linked(place) > LINKED_SHARE
             and place not in (self._names[at][1], self._times[at][1])
-        }
+        } - names
         return self.count >= MIN_SHARE * len(self._boxes) and len(titles) <= MAX_TITLED_SHARE * self.count
 
     def worth(self) -> tuple[int, int, int]:
