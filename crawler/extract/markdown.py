@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from crawler.base import text
@@ -10,7 +11,9 @@ from crawler.extract.document import absolute
 from crawler.extract.main_text import HEADINGS, cells_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from turbohtml import Element
 
     from crawler.extract.blocks import Box, TextBlock
 
@@ -35,7 +38,7 @@ def markdown_of(blocks: Sequence[TextBlock], base: str) -> str:
             parts.append(_block(block, base))
             table = None
             continue
-        line = f"| {' | '.join(_inline(block, base, begin, end) for begin, end in cells)} |"
+        line = f"| {' | '.join(_cells(block, base, cells))} |"
         table_around = next((box for box in _lineage(block.box) if box.tag == "table"), None)
         parts.append(line if table_around is table else f"\n{line}\n|{' --- |' * len(cells)}")
         table = table_around
@@ -53,7 +56,7 @@ def _block(block: TextBlock, base: str) -> str:
         code = text.verbatim(block.text)
         fence = "```" if "```" not in code else "~" * 4
         return f"\n{fence}\n{code}\n{fence}"
-    written = _inline(block, base, 0, len(block.text))
+    written = _inline(block, block.inline, base, 0, len(block.text))
     if not written:
         return ""
     if block.tag in HEADINGS:
@@ -83,12 +86,29 @@ def _lineage(box: Box | None) -> list[Box]:
     return around
 
 
-def _inline(block: TextBlock, base: str, start: int, stop: int) -> str:
-    """Returns a part of the text of a block on one line, with its links, emphasis and code."""
+def _cells(block: TextBlock, base: str, cells: Sequence[tuple[int, int]]) -> list[str]:
+    """Returns the cells of a table's row, each on one line; an element counts in the cell in which it begins."""
+    begins = [begin for begin, _ in cells]
+    inline_of: list[list[tuple[int, int, Element]]] = [[] for _ in cells]
+    for part in block.inline:
+        inline_of[max(bisect_right(begins, part[0]) - 1, 0)].append(part)
+    return [_inline(block, inline, base, begin, end) for inline, (begin, end) in zip(inline_of, cells, strict=True)]
+
+
+def _inline(block: TextBlock, inline: Iterable[tuple[int, int, Element]], base: str, start: int, stop: int) -> str:
+    """Returns a part of the text of a block on one line, with its links, emphasis and code.
+
+    Args:
+        block: Of which it is a part.
+        inline: The elements that may stand in the part, each with where it begins and ends in the block's text.
+        base: URL to which links are relative.
+        start: Where the part begins in the block's text.
+        stop: Where it ends.
+    """
     opens: dict[int, str] = {}
     closes: dict[int, str] = {}
-    code: list[tuple[int, int]] = []
-    for begin, end, element in block.inline:  # inner ones first
+    code_ends: dict[int, int] = {}  # where code begins -> where it ends
+    for begin, end, element in inline:  # inner ones first
         if begin < start or end > stop:
             continue
         mark = _MARKS.get(element.tag)
@@ -96,14 +116,14 @@ def _inline(block: TextBlock, base: str, start: int, stop: int) -> str:
             opens[begin] = mark + opens.get(begin, "")
             closes[end] = closes.get(end, "") + mark
             if mark == "`":
-                code.append((begin, end))
+                code_ends[begin] = max(end, code_ends.get(begin, 0))
         elif element.tag == "a" and (address := next(iter(absolute([element.attr("href") or ""], base)), "")):
             opens[begin] = f"[{opens.get(begin, '')}"
             closes[end] = f"{closes.get(end, '')}](<{address}>)"
-    pieces, last = [opens.pop(start, "")], start
+    pieces, last, code_end = [opens.pop(start, "")], start, code_ends.get(start, 0)
     for place in sorted({*opens, *closes, stop}):
         piece = block.text[last:place]
-        is_code = any(begin <= last < end for begin, end in code)
+        is_code = last < code_end
         pieces += [piece if is_code else _special.sub(r"\\\1", piece), closes.get(place, ""), opens.get(place, "")]
-        last = place
+        last, code_end = place, max(code_end, code_ends.get(place, 0))
     return text.line("".join(pieces))
