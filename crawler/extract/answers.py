@@ -37,23 +37,23 @@ class Answers:
             ExtractError: `no-xhr`: there is none; `not-json` or `too-large`: one can't be read.
         """
         loaded = page.loaded or LoadedJson()
-        named = [one for one in loaded.answers if xhr.found_in(one.url)]
+        named = [answer for answer in loaded.answers if xhr.found_in(answer.url)]
         if not named:
             raise ExtractError(
                 reasons.NO_XHR, f"no JSON came from an address that matches {xhr.text}; {_instead(page)}"
             )
         values = []
-        for one in named:
+        for answer in named:
             try:
-                values.append(parse_json(Fetched(one.url, one.status, "application/json", one.body)))
+                values.append(parse_json(Fetched(answer.url, answer.status, "application/json", answer.body)))
             except ExtractError as error:
-                raise ExtractError(error.reason, f"{one.url[:ADDRESS_CHARACTERS]}: {error}") from None
+                raise ExtractError(error.reason, f"{answer.url[:ADDRESS_CHARACTERS]}: {error}") from None
         return cls(tuple(values))
 
     def find(self, selector: Selector) -> list[Any] | None:
         """Returns what a selector finds in all answers; None: it finds nothing in any, not even an empty list."""
-        found = [one for value in self.values if (one := selector.search(value)) is not None]
-        return [entry for one in found for entry in (one if isinstance(one, list) else [one])] if found else None
+        hits = [hit for value in self.values if (hit := selector.search(value)) is not None]
+        return [entry for hit in hits for entry in (hit if isinstance(hit, list) else [hit])] if hits else None
 
 
 class AnswersReader(JsonReader):
@@ -68,8 +68,8 @@ class AnswersReader(JsonReader):
 
     def rows(self, each: Selector, max_rows: int) -> list[CommentRow]:
         """Returns a reader for each value that a selector finds; the same one in two answers is one row."""
-        found = {_identity(value, number): value for number, value in enumerate(self._value.find(each) or ())}
-        return [CommentRow(JsonReader(value, self._url), None) for value in list(found.values())[:max_rows]]
+        by_identity = {_identity(value, number): value for number, value in enumerate(self._value.find(each) or ())}
+        return [CommentRow(JsonReader(value, self._url), None) for value in list(by_identity.values())[:max_rows]]
 
     def _select(self, rule: Rule, instead: tuple[str, ...]) -> Any:  # noqa: ARG002 -- as in JSON
         return self._value.find(rule.select)
@@ -115,7 +115,7 @@ def _instead(page: Fetched) -> str:
     """Returns, for an error, what JSON a page loaded that its site doesn't name."""
     if page.loaded is None:
         return "no browser has rendered the page"
-    others = [one[:ADDRESS_CHARACTERS] for one in page.loaded.others]
+    others = [address[:ADDRESS_CHARACTERS] for address in page.loaded.others]
     if not others:
         return "the page loaded no JSON at all"
     more = f" and {len(others) - OTHERS_SHOWN} more" if len(others) > OTHERS_SHOWN else ""

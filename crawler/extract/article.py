@@ -113,7 +113,7 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
         "images": absolute(_images(page, evidence, places), html.base),
     }
     sure = {"title": title.sure, "author": author_sure, "published": published_sure}
-    found = Fields.of(
+    fields = Fields.of(
         values,
         missing=tuple(name for name, value in values.items() if not value),
         sureness={name: sure.get(name, "guess") for name, value in values.items() if value},
@@ -125,7 +125,7 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     )
     if is_login(url, html.tree, " ".join(evidence.texts)):
         raise ExtractError(reasons.LOGIN, "it asks for a password, and its address is a login's")
-    return found
+    return fields
 
 
 def _comments(page: PageBlocks, posts: list[Post]) -> list[ReadComment]:

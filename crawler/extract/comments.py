@@ -51,18 +51,18 @@ def joined(pages: Sequence[Sequence[ReadComment]]) -> tuple[ReadComment, ...]:
 
     What a comment answers is looked for on its own page first: some sites number the comments of each page anew.
     """
-    found: list[ReadComment] = []
+    comments: list[ReadComment] = []
     for page in pages:
-        start, places = len(found), _places(page)
-        for one in page:
-            answered = places.get(one.answers) if one.answers else None
+        start, places = len(comments), _places(page)
+        for comment in page:
+            answered = places.get(comment.answers) if comment.answers else None
             if answered is not None:
-                found.append(replace(one, parent=start + answered, answers=""))
-            elif one.parent is not None:
-                found.append(replace(one, parent=start + one.parent))
+                comments.append(replace(comment, parent=start + answered, answers=""))
+            elif comment.parent is not None:
+                comments.append(replace(comment, parent=start + comment.parent))
             else:
-                found.append(one)
-    return tuple(found)
+                comments.append(comment)
+    return tuple(comments)
 
 
 def in_item(comments: Sequence[ReadComment]) -> list[Comment]:
@@ -70,16 +70,16 @@ def in_item(comments: Sequence[ReadComment]) -> list[Comment]:
     places = _places(comments)
     return [
         Comment(
-            one.text,
-            one.author,
-            str(one.published) if one.published else None,
-            places.get(one.answers, one.parent) if one.answers else one.parent,
-            one.likes,
+            comment.text,
+            comment.author,
+            str(comment.published) if comment.published else None,
+            places.get(comment.answers, comment.parent) if comment.answers else comment.parent,
+            comment.likes,
         )
-        for one in comments
+        for comment in comments
     ]
 
 
 def _places(comments: Sequence[ReadComment]) -> dict[str, int]:
     """Returns the place of the first comment of each key."""
-    return {one.key: place for place, one in reversed([*enumerate(comments)]) if one.key}
+    return {comment.key: place for place, comment in reversed([*enumerate(comments)]) if comment.key}

@@ -69,18 +69,18 @@ def fields(
     required: Collection[str]
     document = document or Document(page)
     if site.content:
-        found = _by_rules(document, site, site.content, continues=continues, seen=seen, markdown=markdown)
+        page_fields = _by_rules(document, site, site.content, continues=continues, seen=seen, markdown=markdown)
         required = site.content.required
     elif site.parser:
-        found = _cleaned(run_parser(document, site, parser_modules), page, site)
+        page_fields = _cleaned(run_parser(document, site, parser_modules), page, site)
         required = ("content", "title")
     else:
-        found = read_article(document, site, markdown=markdown)
+        page_fields = read_article(document, site, markdown=markdown)
         required = ("content",)
-    has_comments = bool(found.comments) and (site.content is not None or bool(site.parser))
-    if not continues and not has_comments and not any(map(found.has, required)):
+    has_comments = bool(page_fields.comments) and (site.content is not None or bool(site.parser))
+    if not continues and not has_comments and not any(map(page_fields.has, required)):
         raise ExtractError(reasons.NO_CONTENT, "the page has no " + " and no ".join(sorted(required)))
-    return found
+    return page_fields
 
 
 def join(parts: Sequence[Fields], *, max_comments: int = MAX_COMMENTS) -> Fields:
@@ -184,9 +184,11 @@ def _joined_urls(reader: Reader, content: Content, page: Fetched, site: Site) ->
     """Returns what is to be fetched for each entry of `content.joined`; "" where the page lacks a value for it."""
     urls = []
     for entry in content.joined:
-        found = {name: text.line(str(value)) for name, rule in entry.values.items() for value in reader.texts(rule)[:1]}
-        is_whole = len(found) == len(entry.values) and all(found.values())
-        urls.append(site.joined_address(entry.url, found, page.url) if is_whole else "")
+        values = {
+            name: text.line(str(value)) for name, rule in entry.values.items() for value in reader.texts(rule)[:1]
+        }
+        is_whole = len(values) == len(entry.values) and all(values.values())
+        urls.append(site.joined_address(entry.url, values, page.url) if is_whole else "")
     return tuple(urls)
 
 
@@ -215,8 +217,8 @@ def read_extra(reader: Reader, rules: Mapping[str, Rule]) -> dict[str, Scalar | 
     extra: dict[str, Scalar | list[Scalar]] = {}
     for name, rule in rules.items():
         form = text.verbatim if rule.keep_whitespace else shape.clean
-        found = _values(reader, rule)
-        values = [value for value in (form(one) if isinstance(one, str) else one for one in found) if value != ""]
+        selected = _values(reader, rule)
+        values = [value for value in (form(raw) if isinstance(raw, str) else raw for raw in selected) if value != ""]
         if values:
             extra[name] = values if rule.all else values[0]
     return extra
@@ -247,13 +249,13 @@ def _comments(
         comments = _without_first(plain.comments, skipped)
         return comments[: rules.max], len(comments) > rules.max or "comments" in plain.truncated
     rows = reader.rows(rules.each, rules.max + 1 + skipped)
-    found: list[ReadComment] = []
+    read_comments: list[ReadComment] = []
     places: dict[int, int] = {}  # of the comments that are kept, by those of their rows
     for place, (row, around) in enumerate(rows[skipped:], skipped):
         values = {name: _COMMENT_KINDS[name].read(row, rule, site) for name, rule in rules.rules.items()}
         if values.get("text") or values.get("author"):
-            places[place] = len(found)
-            found.append(
+            places[place] = len(read_comments)
+            read_comments.append(
                 ReadComment(
                     values.get("text", ""),
                     values.get("author") or None,
@@ -264,7 +266,7 @@ def _comments(
                     values.get("parent", ""),
                 )
             )
-    return tuple(found[: rules.max]), len(found) > rules.max
+    return tuple(read_comments[: rules.max]), len(read_comments) > rules.max
 
 
 def _without_first(comments: tuple[ReadComment, ...], skipped: int) -> tuple[ReadComment, ...]:
@@ -276,35 +278,35 @@ def _without_first(comments: tuple[ReadComment, ...], skipped: int) -> tuple[Rea
     return tuple(without)
 
 
-def _cleaned(found: Fields, page: Fetched, site: Site) -> Fields:
+def _cleaned(parsed: Fields, page: Fetched, site: Site) -> Fields:
     """Brings what a parser has read into the form that rules give."""
-    comments = found.comments[:MAX_COMMENTS]
-    is_cut = len(found.comments) > MAX_COMMENTS
-    values = {name: kind.clean(getattr(found, name), page, site) for name, kind in FIELD_KINDS.items()}
+    comments = parsed.comments[:MAX_COMMENTS]
+    is_cut = len(parsed.comments) > MAX_COMMENTS
+    values = {name: kind.clean(getattr(parsed, name), page, site) for name, kind in FIELD_KINDS.items()}
     return Fields.of(
         values,
         extra={
             name: [_clean_value(entry) for entry in value] if isinstance(value, list) else _clean_value(value)
-            for name, value in found.extra.items()
+            for name, value in parsed.extra.items()
         },
-        next_page=_next_page(absolute([found.next_page or ""], page.url), page),
+        next_page=_next_page(absolute([parsed.next_page or ""], page.url), page),
         missing=tuple(name for name, value in values.items() if not value),
-        sureness=found.sureness,
-        comments=tuple(_cleaned_comment(one, page, site, len(comments)) for one in comments),
-        truncated=tuple(dict.fromkeys([*found.truncated, *(["comments"] if is_cut else [])])),
-        canonical_url=next(iter(absolute([found.canonical_url or ""], page.url)), None),
+        sureness=parsed.sureness,
+        comments=tuple(_cleaned_comment(comment, page, site, len(comments)) for comment in comments),
+        truncated=tuple(dict.fromkeys([*parsed.truncated, *(["comments"] if is_cut else [])])),
+        canonical_url=next(iter(absolute([parsed.canonical_url or ""], page.url)), None),
     )
 
 
-def _cleaned_comment(found: ReadComment, page: Fetched, site: Site, count: int) -> ReadComment:
+def _cleaned_comment(comment: ReadComment, page: Fetched, site: Site, count: int) -> ReadComment:
     """Returns a comment in the form that rules give; one whose parent isn't among the `count` kept answers the page."""
-    cleaned = {name: _COMMENT_KINDS[name].clean(getattr(found, name), page, site) for name in ("author", "published")}
+    cleaned = {name: _COMMENT_KINDS[name].clean(getattr(comment, name), page, site) for name in ("author", "published")}
     return replace(
-        found,
-        text=_COMMENT_KINDS["text"].clean(found.text, page, site),
+        comment,
+        text=_COMMENT_KINDS["text"].clean(comment.text, page, site),
         author=cleaned["author"] or None,
         published=cleaned["published"],
-        parent=found.parent if found.parent is not None and 0 <= found.parent < count else None,
+        parent=comment.parent if comment.parent is not None and 0 <= comment.parent < count else None,
     )
 
 

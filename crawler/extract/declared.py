@@ -75,13 +75,13 @@ class Declared:
     @cached_property
     def all_metas(self) -> dict[str, list[str]]:
         """All contents of each `<meta>`, by its `property`, `name` or `itemprop` in small letters."""
-        found: dict[str, list[str]] = {}
+        metas: dict[str, list[str]] = {}
         for meta in self._tree.select("meta[content]")[:MAX_METAS]:
             value = text.line(meta.attr("content") or "")
             names = ((meta.attr(attribute) or "").strip().lower() for attribute in ("property", "name", "itemprop"))
             for name in dict.fromkeys(filter(None, names)) if value else ():
-                found.setdefault(name, []).append(value)
-        return found
+                metas.setdefault(name, []).append(value)
+        return metas
 
     @cached_property
     def json_ld_text(self) -> str:
@@ -135,15 +135,15 @@ class Declared:
 
     def names(self, value: Any) -> tuple[str, ...]:
         """Returns the names of people or organizations: texts, objects with a name, or references to such."""
-        found: dict[str, None] = {}
+        named: dict[str, None] = {}
         for entry in (value if isinstance(value, list) else [value])[:MAX_NAMES]:
-            one = entry
-            if isinstance(one, dict) and not _called(one):
-                one = self._by_id.get(str(one.get("@id", "")), {})
-            name = name_of(_called(one) if isinstance(one, dict) else first_text(one))
+            entity = entry
+            if isinstance(entity, dict) and not _called(entity):
+                entity = self._by_id.get(str(entity.get("@id", "")), {})
+            name = name_of(_called(entity) if isinstance(entity, dict) else first_text(entity))
             if name and "://" not in name:
-                found[name] = None
-        return tuple(found)
+                named[name] = None
+        return tuple(named)
 
     def as_shown(self, title: str) -> str:
         """Returns a title of the page, written or declared, without references that it has since it was escaped twice.
@@ -152,22 +152,27 @@ class Declared:
         for a character only if a heading says so. What was escaped even more often is empty.
         """
         references = references_in(title[:MAX_TITLE_CHARACTERS]) if "&" in title else []
-        if not references or any(one in heading for heading in self._headings for one in references):
+        if not references or any(reference in heading for heading in self._headings for reference in references):
             return title
         plain = unescaped(title)
         if has_references(plain):
             return ""
-        said = folded(plain)
+        plain_folded = folded(plain)
         headings = map(folded, (*self._headings, self.metas.get("og:title", "")))
-        is_said = any(said in one or (one in said and len(one) >= ALIKE_SHARE * len(said)) for one in headings)
+        is_said = any(
+            plain_folded in heading or (heading in plain_folded and len(heading) >= ALIKE_SHARE * len(plain_folded))
+            for heading in headings
+        )
         return plain if is_said or not all(map(is_of_markup, references)) else title
 
-    def may_be_own(self, one: dict[str, Any]) -> bool:
+    def may_be_own(self, entity: dict[str, Any]) -> bool:
         """Returns whether an object says nothing by which it must be of another page."""
-        named = [place for address in _addresses(one, ("url", "mainEntityOfPage")) if (place := self._place(address))]
+        named = [
+            place for address in _addresses(entity, ("url", "mainEntityOfPage")) if (place := self._place(address))
+        ]
         if named and not any(_is_same_place(place, own) for place in named for own in self._own_places):
             return False
-        called = first_text(one.get("headline")) or first_text(one.get("name"))
+        called = first_text(entity.get("headline")) or first_text(entity.get("name"))
         words = {*_words(called[:MAX_TITLE_CHARACTERS].casefold())}
         return not (words and self._titles) or any(
             len(words & title) >= ALIKE_SHARE * len(words) for title in self._titles
@@ -176,17 +181,19 @@ class Declared:
     @cached_property
     def _by_id(self) -> dict[str, dict[str, Any]]:
         """The objects of JSON-LD that have a name in it; what is said of one in several places is put together."""
-        found: dict[str, dict[str, Any]] = {}
-        for one in self.json_ld:
-            if "@id" in one:
-                whole = found.setdefault(str(one["@id"]), {})
-                for name, value in one.items():
+        by_id: dict[str, dict[str, Any]] = {}
+        for entity in self.json_ld:
+            if "@id" in entity:
+                whole = by_id.setdefault(str(entity["@id"]), {})
+                for name, value in entity.items():
                     whole.setdefault(name, value)
-        return found
+        return by_id
 
     @cached_property
     def _linked_json_ld(self) -> list[dict[str, Any]]:
-        return [{name: self._linked(value) for name, value in one.items()} for one in self._own_first(self.json_ld)]
+        return [
+            {name: self._linked(value) for name, value in entity.items()} for entity in self._own_first(self.json_ld)
+        ]
 
     def _linked(self, value: Any) -> Any:
         """Returns a value with the objects to which it refers; references within those are left as they are."""
@@ -202,18 +209,21 @@ class Declared:
     def _only(self, types: frozenset[str]) -> dict[str, Any]:
         beside = _objects(microdata(self._tree, besides=_BESIDE)) if self.microdata else []
         return next(
-            filter(None, (self._only_of(filter(self.may_be_own, one), types) for one in (self.json_ld, beside))), {}
+            filter(
+                None, (self._only_of(filter(self.may_be_own, objects), types) for objects in (self.json_ld, beside))
+            ),
+            {},
         )
 
     def _only_of(self, objects: Iterable[dict[str, Any]], types: frozenset[str]) -> dict[str, Any]:
         """Returns the one object of some types, or of several that which names the page; empty for none."""
-        found = [one for one in objects if not types.isdisjoint(_types(one))]
-        if len(found) > 1:
-            found = [one for one in found if self._names_page(one)]
-        return found[0] if len(found) == 1 else {}
+        candidates = [entity for entity in objects if not types.isdisjoint(_types(entity))]
+        if len(candidates) > 1:
+            candidates = [entity for entity in candidates if self._names_page(entity)]
+        return candidates[0] if len(candidates) == 1 else {}
 
-    def _names_page(self, one: dict[str, Any]) -> bool:
-        addresses = _addresses(one, ("url", "@id", "mainEntityOfPage"))
+    def _names_page(self, entity: dict[str, Any]) -> bool:
+        addresses = _addresses(entity, ("url", "@id", "mainEntityOfPage"))
         return any(address.partition("#")[0] == self._url for address in addresses)
 
     @cached_property
@@ -240,14 +250,14 @@ class Declared:
     def _headings(self) -> list[str]:
         """The texts of the page's headings, the long ones cut, except those that tell of other pages."""
         headings = self._tree.select("h1, h2, h3")[:MAX_HEADINGS]
-        return [one.text[:MAX_TITLE_CHARACTERS] for one in headings if one.closest(_BESIDE) is None]
+        return [heading.text[:MAX_TITLE_CHARACTERS] for heading in headings if heading.closest(_BESIDE) is None]
 
     @cached_property
     def _titles(self) -> list[set[str]]:
         """The words of each title that the page has for itself, and of its headings."""
         element = self._tree.select_one("title")
         written = [element.text if element is not None else "", self.metas.get("og:title", "")]
-        titles = (one[:MAX_TITLE_CHARACTERS].casefold() for one in (*written, *self._headings))
+        titles = (title[:MAX_TITLE_CHARACTERS].casefold() for title in (*written, *self._headings))
         return [words for title in titles if (words := {*_words(title)})]
 
 
@@ -293,15 +303,15 @@ def folded(words: str) -> str:
     return "".join(filter(str.isalnum, words.casefold()))
 
 
-def _called(one: dict[str, Any]) -> str:
+def _called(entity: dict[str, Any]) -> str:
     """Returns the name of a person or an organization; of a person, it may be in two parts."""
-    parts = (first_text(one.get(part)) for part in ("givenName", "familyName"))
-    return first_text(one.get("name")) or " ".join(filter(None, parts))
+    parts = (first_text(entity.get(part)) for part in ("givenName", "familyName"))
+    return first_text(entity.get("name")) or " ".join(filter(None, parts))
 
 
-def _addresses(one: dict[str, Any], names: tuple[str, ...]) -> Iterator[str]:
+def _addresses(entity: dict[str, Any], names: tuple[str, ...]) -> Iterator[str]:
     """Yields the addresses that some properties of an object have."""
-    for value in map(one.get, names):
+    for value in map(entity.get, names):
         address = value.get("@id") or value.get("url") if isinstance(value, dict) else value
         if isinstance(address, str) and ("/" in address or "." in address):
             yield address
@@ -309,13 +319,13 @@ def _addresses(one: dict[str, Any], names: tuple[str, ...]) -> Iterator[str]:
 
 def _is_same_place(named: tuple[str, str], own: tuple[str, str]) -> bool:
     """Returns whether two paths with their queries are of one page, of which one may be a part or another form."""
-    asked, asked_by_own = (set(one[1].split("&")) - {""} for one in (named, own))
+    asked, asked_by_own = (set(place[1].split("&")) - {""} for place in (named, own))
     rest = own[0].removeprefix(named[0]) if own[0].startswith(named[0]) else "?"
     return (asked <= asked_by_own or asked_by_own <= asked) and _is_part_number(rest) is not None
 
 
-def _types(one: dict[str, Any]) -> set[str]:
-    named = one.get("@type")
+def _types(entity: dict[str, Any]) -> set[str]:
+    named = entity.get("@type")
     return {str(name).rpartition("/")[2].lower() for name in (named if isinstance(named, list) else [named])}
 
 

@@ -185,7 +185,7 @@ def absolute(
         keeps_routes: A browser renders what the links lead to, so that those to a script's routes count.
         routes: If these don't count, gets them as they stand on the page.
     """
-    found: dict[str, None] = {}
+    urls: dict[str, None] = {}
     resolve = LinkResolver(base).resolve
     for value in values:
         link = value.strip()
@@ -195,13 +195,13 @@ def absolute(
             head, mark, query = link.partition("?")
             link = head + mark + quote(query, safe=_QUERY_CHARACTERS, encoding=encoding, errors="replace")
         try:
-            found[resolve(link, drop=drop, routes=keeps_routes)] = None
+            urls[resolve(link, drop=drop, routes=keeps_routes)] = None
         except ScriptRouteError:
             if routes is not None:
                 routes.add(link)
         except UrlError:
             continue  # javascript:, mailto:, data:, or a typo
-    return tuple(found)
+    return tuple(urls)
 
 
 def _check_size(page: Fetched) -> None:

@@ -106,8 +106,8 @@ def _declared(body: bytes) -> str | None:
         return encoding
     head = body[:DECLARATION_BYTES]
     for tag in _meta_tags(_comments(b"", head)):  # no tree is built to find out how to read the page
-        found = detect(tag + _DECLARES_NO_TEXT).encoding
-        if known := found and _known(found):
+        label = detect(tag + _DECLARES_NO_TEXT).encoding
+        if known := label and _known(label):
             return known
     xml = _xml_encoding(head)
     known = _known(xml[1].decode("ascii", "replace")) if xml else None
@@ -140,8 +140,8 @@ def _is_utf8(body: bytes) -> bool:
 def _detected(body: bytes) -> str:
     """Guesses the encoding of a page by its characters beyond ASCII; UTF-8 where it has none."""
     sample = _telling(body)
-    found = detect(_NO_DECLARATION + sample).encoding if sample else None
-    return found.lower() if found else "utf-8"
+    detected = detect(_NO_DECLARATION + sample).encoding if sample else None
+    return detected.lower() if detected else "utf-8"
 
 
 def _telling(body: bytes) -> bytes:

@@ -72,7 +72,7 @@ def read_title(evidence: BlockEvidence, declared: Declared, whole: str, url: str
     headline = _clean(
         declared, first_text(declared.article.get("headline")) or first_text(declared.article.get("name"))
     )
-    told = [
+    titles = [
         title
         for title in (headline, _clean(declared, declared.metas.get("og:title", "")), whole)
         if _is_own(title, site_names)
@@ -87,18 +87,18 @@ def read_title(evidence: BlockEvidence, declared: Declared, whole: str, url: str
         own = within
     for wanted in ("h1", None):  # a smaller heading is one only where no large one is told
         for heading in own:
-            if heading.tag == (wanted or heading.tag) and any(_is_part(heading.words, title) for title in told):
+            if heading.tag == (wanted or heading.tag) and any(_is_part(heading.words, title) for title in titles):
                 return Title(heading.words, "exact", heading.place)
     large = [heading for heading in own if heading.tag == "h1"]
     first = large[0] if large else _Heading(-1, "", "")
     is_only = len({folded(heading.words) for heading in large}) == 1
-    has_headline = bool(told) and told[0] == headline
+    has_headline = bool(titles) and titles[0] == headline
     if has_headline and not (is_only and _share_words(first.words, headline)):
         return Title(_without_site(headline, site_names, whole), "exact", first.place)
-    parted = (_without_site(title, site_names, whole) for title in told)
+    parted = (_without_site(title, site_names, whole) for title in titles)
     shown = [title for title in parted if _is_own(title, site_names)]
-    is_of_application = told == [whole] and not _share_words(first.words, whole)  # which is on each page the same
-    is_all_there_is = is_only and (has_headline or is_of_application or not told)
+    is_of_application = titles == [whole] and not _share_words(first.words, whole)  # which is on each page the same
+    is_all_there_is = is_only and (has_headline or is_of_application or not titles)
     if large and (is_all_there_is or not shown or _is_likelier(first.words, shown[0], url)):
         return Title(first.words, "guess", first.place)
     if shown:
@@ -145,7 +145,7 @@ def _clean(declared: Declared, written: str) -> str:
 
 def _well_read(written: str) -> str:
     """Returns a text whose UTF-8 was once read as Latin-1, as it was before; in any other, nothing looks like that."""
-    return _misread(lambda found: found[0].encode("latin-1").decode(errors="replace"), written)
+    return _misread(lambda match: match[0].encode("latin-1").decode(errors="replace"), written)
 
 
 def site_names_of(declared: Declared, url: str) -> frozenset[str]:
@@ -163,9 +163,13 @@ def _is_own(words: str, site_names: frozenset[str]) -> bool:
 
 def _is_part(heading: str, title: str) -> bool:
     """Returns whether a heading is all of a title but for what the site is called, or the other way round."""
-    own, told = folded(heading), folded(title)
-    is_within = own in told and _stands_alone(heading, title)
-    return own == told or is_within or (told in own and len(told) >= MIN_SHARE * len(own))
+    folded_heading, folded_title = folded(heading), folded(title)
+    is_within = folded_heading in folded_title and _stands_alone(heading, title)
+    return (
+        folded_heading == folded_title
+        or is_within
+        or (folded_title in folded_heading and len(folded_title) >= MIN_SHARE * len(folded_heading))
+    )
 
 
 def _share_words(heading: str, title: str) -> bool:
@@ -189,7 +193,7 @@ def _stands_alone(heading: str, title: str) -> bool:
 
 def _without_site(title: str, site_names: frozenset[str], whole: str) -> str:
     """Returns a title without what its site is called at either end; one that nobody repeats, without its last part."""
-    parts = [(found.start(), found.end()) for found in _separators.finditer(title)]
+    parts = [(match.start(), match.end()) for match in _separators.finditer(title)]
     if not parts:
         return title
     first, last = title[: parts[0][0]], title[parts[-1][1] :]

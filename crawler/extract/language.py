@@ -51,18 +51,18 @@ def language_of(text: str) -> str | None:
         code, likely = _of_part(text)
         return code if likely >= LANGUAGE_MIN_CONFIDENCE_SHORT else None
     sums: dict[str, float] = {}
-    told, best = 0, ""  # of how many parts the language could be told; the likeliest so far
+    judged_parts, best = 0, ""  # of how many parts the language could be told; the likeliest so far
     for share in LANGUAGE_PARTS:
         begin = int(share * (len(text) - LANGUAGE_PART_CHARACTERS))
         code, likely = _of_part(text[begin : begin + LANGUAGE_PART_CHARACTERS])
         if code is None:
             continue
-        told += 1
+        judged_parts += 1
         sums[code] = sums.get(code, 0.0) + likely
         best = max(sums, key=sums.__getitem__)
-        if sums[best] >= max(LANGUAGE_ENOUGH, LANGUAGE_MIN_CONFIDENCE * told):
+        if sums[best] >= max(LANGUAGE_ENOUGH, LANGUAGE_MIN_CONFIDENCE * judged_parts):
             break
-    return best if best and sums[best] >= LANGUAGE_MIN_CONFIDENCE * told else None
+    return best if best and sums[best] >= LANGUAGE_MIN_CONFIDENCE * judged_parts else None
 
 
 def _of_part(part: str) -> tuple[str | None, float]:
@@ -105,11 +105,11 @@ def likeliest(text: str, languages: Collection[str]) -> tuple[str, float]:
 
 def _by_script(sample: str) -> str | None:
     """Returns the language of a text that is mostly in a script of one language; None for any other text."""
-    found = "" if sample.isascii() else "".join(_of_one_language(sample))
-    if len(found) < LANGUAGE_MIN_CHARACTERS or len(found) * LETTER_WEIGHT < sum(map(str.isalpha, sample)) - len(found):
+    signs = "" if sample.isascii() else "".join(_of_one_language(sample))
+    if len(signs) < LANGUAGE_MIN_CHARACTERS or len(signs) * LETTER_WEIGHT < sum(map(str.isalpha, sample)) - len(signs):
         return None
-    kana, hangul, thai = len(_kana(found)), len(_hangul(found)), len(_thai(found))
-    kana_or_han = len(found) - hangul - thai
+    kana, hangul, thai = len(_kana(signs)), len(_hangul(signs)), len(_thai(signs))
+    kana_or_han = len(signs) - hangul - thai
     japanese_or_chinese = "ja" if kana * KANA_SHARE >= kana_or_han else "zh"
     return max((kana_or_han, japanese_or_chinese), (hangul, "ko"), (thai, "th"))[1]
 

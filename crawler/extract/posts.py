@@ -339,33 +339,33 @@ class _Group:
                 published = to_utc(time, site.zone, language=language) if time else None
                 yield Post(box, tuple(own), name or None, published)
 
-    def _text(self, post: Box, places: list[int], told: set[int]) -> list[int]:
+    def _text(self, post: Box, places: list[int], label_places: set[int]) -> list[int]:
         """Returns the places of a post's text: the largest part of it with neither its name nor its time."""
         blocks, scores = self._lines.blocks, self._lines.scores
-        told |= {place for place in places if blocks[place].tag in _TITLES and place < max(told)}
+        label_places |= {place for place in places if blocks[place].tag in _TITLES and place < max(label_places)}
         words: dict[Box, float] = defaultdict(float)
         for place in places:
             is_quoted = place in self._lines.quoted  # it would be a post of its own
             likely = 0.0 if is_quoted else self._lines.evidence.counts[place] / (1 + math.exp(-scores[place])) ** 2
             for box in _up_to(post, blocks[place].box):
-                words[box] += -math.inf if place in told else likely
+                words[box] += -math.inf if place in label_places else likely
         largest = max(words, key=lambda box: (words[box], -box.depth), default=post)
         if words[largest] <= 0:
             largest = post
         elif largest.tag in _PARTS_OF_TEXT and largest.parent is not None:
             largest = largest.parent
-        own = [place for place in places if place not in told and largest.first <= place < largest.end]
+        own = [place for place in places if place not in label_places and largest.first <= place < largest.end]
         least = min(MIN_SCORE, max((scores[place] for place in own), default=0.0) - MAX_BELOW_BEST)
         return [place for place in own if scores[place] >= least]
 
     def _time(self, places: list[int]) -> tuple[str, int]:
         """Returns when a post was written, as it says so, and in which block: what is marked or has a clock is sure."""
-        told = [
+        times = [
             (not is_marked, _clock(words) is None, place, words)
             for place in places
             for words, is_marked in self._lines.times.get(place, ())
         ]
-        *_, place, words = min(told, key=itemgetter(0, 1, 2), default=(True, True, -1, ""))
+        *_, place, words = min(times, key=itemgetter(0, 1, 2), default=(True, True, -1, ""))
         return words, place
 
 

@@ -102,20 +102,20 @@ class HtmlReader:
         selected = rule.select.search(self._top)
         if isinstance(selected, str):  # the string that an XPath makes: nobody knows which of its lines a browser shows
             return cut([selected] if selected else [], rule)
-        found = self._shown(matches(selected))
+        shown = self._shown(matches(selected))
         removed = _removed(self._top, rule) | self._hidden if self._hidden else _removed(self._top, rule)
         if rule.pattern is None:
-            return [self._value(match, removed, rule, date=date) for match in found[: MAX_VALUES if rule.all else 1]]
-        return cut((self._value(match, removed, rule, date=date) for match in found), rule)
+            return [self._value(match, removed, rule, date=date) for match in shown[: MAX_VALUES if rule.all else 1]]
+        return cut((self._value(match, removed, rule, date=date) for match in shown), rule)
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
         """Returns the URLs of the matches."""
         if rule.select.language in DECLARATIONS:
             return self._declarations(rule).urls(rule, tags)
         document = self._document
-        found = map(address, self._shown(matches(rule.select.search(self._top)))[:MAX_VALUES])
+        addresses = map(address, self._shown(matches(rule.select.search(self._top)))[:MAX_VALUES])
         return absolute(
-            _cut_addresses(found, rule),
+            _cut_addresses(addresses, rule),
             document.base,
             encoding=document.encoding,
             keeps_routes=document.is_rendered,
@@ -134,27 +134,30 @@ class HtmlReader:
 
     def rows(self, each: Selector, max_rows: int) -> list[CommentRow]:
         """Returns a reader for each element that a selector finds; it doesn't see rows within the row."""
-        found = [one for one in matches(each.search(self._top)) if isinstance(one, turbohtml.Element)][:max_rows]
-        places: dict[Any, int] = {element: place for place, element in enumerate(found)}
-        around = [next((places[one] for one in element.ancestors if one in places), None) for element in found]
+        selected = matches(each.search(self._top))
+        elements = [match for match in selected if isinstance(match, turbohtml.Element)][:max_rows]
+        places: dict[Any, int] = {element: place for place, element in enumerate(elements)}
+        rows_around = [next((places[box] for box in element.ancestors if box in places), None) for element in elements]
         within: dict[int | None, set[Any]] = {}
-        for element, place in zip(found, around, strict=True):
+        for element, place in zip(elements, rows_around, strict=True):
             within.setdefault(place, set()).add(element)
         return [
-            CommentRow(HtmlReader(self._document, element, frozenset(within.get(place, ())), self._text), around[place])
-            for place, element in enumerate(found)
+            CommentRow(
+                HtmlReader(self._document, element, frozenset(within.get(place, ())), self._text), rows_around[place]
+            )
+            for place, element in enumerate(elements)
         ]
 
     def _declarations(self, rule: Rule) -> DeclarationReader:
         return DeclarationReader(self._document.declared.of(rule.select.language), self._document.base)  # type: ignore[arg-type]  # one of DECLARATIONS
 
-    def _shown(self, found: list[Any]) -> list[Any]:
+    def _shown(self, selected: list[Any]) -> list[Any]:
         if not self._hidden:
-            return found
+            return selected
         return [
-            one
-            for one in found
-            if not isinstance(one, turbohtml.Element) or self._hidden.isdisjoint([one, *one.ancestors])
+            match
+            for match in selected
+            if not isinstance(match, turbohtml.Element) or self._hidden.isdisjoint([match, *match.ancestors])
         ]
 
 
@@ -171,33 +174,33 @@ class JsonReader:
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:
         """Returns strings and numbers, or the text of HTML in them for `html`."""
-        found = scalars(self._select(rule, _NAMES))[: None if _takes_more(rule) else 1]
+        values = scalars(self._select(rule, _NAMES))[: None if _takes_more(rule) else 1]
         if not rule.html or date:
-            return cut(found, rule)
+            return cut(values, rule)
         html_text = HtmlText(marked=True)
-        return cut([_text_of(html_text, tree, _removed(tree, rule), rule) for tree in _fragments(found)], rule)
+        return cut([_text_of(html_text, tree, _removed(tree, rule), rule) for tree in _fragments(values)], rule)
 
     def values(self, rule: Rule) -> list[Scalar]:
         """Returns what `texts` does, with objects and lists among it as JSON text."""
         if rule.html:
             return self.texts(rule)
-        found = self._select(rule, _NAMES)
-        values = found[:MAX_VALUES] if isinstance(found, list) else [found]
+        selected = self._select(rule, _NAMES)
+        values = selected[:MAX_VALUES] if isinstance(selected, list) else [selected]
         return cut(scalars([_as_json(value) if isinstance(value, dict | list) else value for value in values]), rule)
 
     def rows(self, each: Selector, max_rows: int) -> list[CommentRow]:
         """Returns a reader for each value that a selector finds."""
-        found = each.search(self._value)
-        rows = found[:max_rows] if isinstance(found, list) else [] if found is None else [found]
+        selected = each.search(self._value)
+        rows = selected[:max_rows] if isinstance(selected, list) else [] if selected is None else [selected]
         return [CommentRow(JsonReader(value, self._url), None) for value in rows]
 
     def urls(self, rule: Rule, tags: str) -> tuple[str, ...]:
         """Returns the strings as URLs, or the URLs of images or videos in the HTML for `html`."""
         values = scalars(self._select(rule, _ADDRESSES))
-        found: Iterable[Any] = values
+        addresses: Iterable[Any] = values
         if rule.html:
-            found = islice((source for tree in _fragments(values) for source in _sources(tree, tags)), MAX_VALUES)
-        return absolute(_cut_addresses(map(str, found), rule), self._url)
+            addresses = islice((source for tree in _fragments(values) for source in _sources(tree, tags)), MAX_VALUES)
+        return absolute(_cut_addresses(map(str, addresses), rule), self._url)
 
     def _select(self, rule: Rule, instead: tuple[str, ...]) -> Any:  # noqa: ARG002 -- objects are no values in JSON
         return rule.select.search(self._value)
@@ -209,8 +212,8 @@ class DeclarationReader(JsonReader):
     def _select(self, rule: Rule, instead: tuple[str, ...]) -> Any:
         """Returns what a rule selects, with the first of some of its values in place of each object."""
         return [
-            next((one[name] for name in instead if one.get(name)), None) if isinstance(one, dict) else one
-            for one in super()._select(rule, instead)[:MAX_VALUES]
+            next((value[name] for name in instead if value.get(name)), None) if isinstance(value, dict) else value
+            for value in super()._select(rule, instead)[:MAX_VALUES]
         ]
 
 
@@ -227,8 +230,8 @@ class TextReader:
 
     def texts(self, rule: Rule, *, date: bool = False) -> list[Scalar]:  # noqa: ARG002 -- there are no attributes
         """Returns what the rule's regular expression matches."""
-        found = rule.select.search(self._value)
-        return cut(found if _takes_more(rule) else found[:1], rule)
+        parts = rule.select.search(self._value)
+        return cut(parts if _takes_more(rule) else parts[:1], rule)
 
     def rows(self, each: Selector, max_rows: int) -> list[CommentRow]:  # noqa: ARG002 -- a site file can't ask for it
         """Returns none: plain text has no rows."""
@@ -255,32 +258,32 @@ def _takes_more(rule: Rule) -> bool:
     return rule.all or rule.pattern is not None
 
 
-def _cut_addresses(found: Iterable[str], rule: Rule) -> Iterable[str]:
+def _cut_addresses(addresses: Iterable[str], rule: Rule) -> Iterable[str]:
     pattern = rule.pattern
-    return found if pattern is None else (part for value in found for part in pattern.parts(value, 1))
+    return addresses if pattern is None else (part for value in addresses for part in pattern.parts(value, 1))
 
 
 def _text_of(html_text: HtmlText, top: Any, removed: frozenset[Any], rule: Rule) -> str:
     return html_text.preformatted(top, removed) if rule.keep_whitespace else html_text.of(top, removed)
 
 
-def matches(found: Any) -> list[Any]:
+def matches(match: Any) -> list[Any]:
     """Returns what a selector found as a list: a single value as its one entry, and an empty one or NaN as none."""
-    if isinstance(found, list):
-        return found
+    if isinstance(match, list):
+        return match
     # Not by `in`: 0.0, such as a count of nothing, equals False.
-    nothing = found is None or found is False or found == "" or (isinstance(found, float) and not math.isfinite(found))
-    return [] if nothing else [found]
+    nothing = match is None or match is False or match == "" or (isinstance(match, float) and not math.isfinite(match))
+    return [] if nothing else [match]
 
 
-def scalars(found: Any, *, max_values: int | None = MAX_VALUES) -> list[Scalar]:
+def scalars(selected: Any, *, max_values: int | None = MAX_VALUES) -> list[Scalar]:
     """Returns the strings and numbers that a JSON path found, huge integers as text.
 
     Args:
-        found: One value or a list of them.
+        selected: One value or a list of them.
         max_values: How many are returned; None for all.
     """
-    values = found[:max_values] if isinstance(found, list) else [found]
+    values = selected[:max_values] if isinstance(selected, list) else [selected]
     return [
         str(value) if isinstance(value, int) and value.bit_length() >= INTEGER_BITS else value
         for value in values
@@ -308,8 +311,8 @@ def address(match: Any) -> str:
 def _removed(tree: turbohtml.Document | turbohtml.Element, rule: Rule) -> frozenset[Any]:
     if not rule.remove:
         return _NONE
-    found = (match for selector in rule.remove for match in matches(selector.search(tree)))
-    return frozenset(match for match in found if isinstance(match, turbohtml.Element))
+    selected = (match for selector in rule.remove for match in matches(selector.search(tree)))
+    return frozenset(match for match in selected if isinstance(match, turbohtml.Element))
 
 
 def _fragments(values: list[Any]) -> list[turbohtml.Document]:

@@ -21,7 +21,7 @@ _NO_BREAK_SPACE = "\xa0"
 
 def unescaped(words: str) -> str:
     """Returns a text with the characters for which references stand in it; what those spell by chance stays."""
-    return _reference.sub(lambda found: _character(found[0]), words) if "&" in words else words
+    return _reference.sub(lambda match: _character(match[0]), words) if "&" in words else words
 
 
 def has_references(words: str) -> bool:
@@ -37,7 +37,7 @@ def name_of(words: str) -> str:
 
 def references_in(words: str) -> list[str]:
     """Returns the references in a text, as they stand there."""
-    return [one for one in _reference.findall(words) if _character(one) != one]
+    return [reference for reference in _reference.findall(words) if _character(reference) != reference]
 
 
 def is_of_markup(reference: str) -> bool:

@@ -54,5 +54,5 @@ def refresh_target(page: Fetched, header: str) -> tuple[str, str]:
 
 
 def _target(refresh: str) -> str:
-    found = _refresh_at_once(refresh)
-    return (found["quoted"] or found["bare"] or "").strip() if found else ""
+    match = _refresh_at_once(refresh)
+    return (match["quoted"] or match["bare"] or "").strip() if match else ""

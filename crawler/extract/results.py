@@ -229,17 +229,21 @@ class _Source:
 
     def values(self, selector: Selector) -> list[str]:
         """Returns the matches of a selector as links, each as it is written."""
-        found = self.find(selector)
+        selected = self.find(selector)
         if self.type == "json":
-            return [str(value) for value in scalars(found, max_values=None) if not isinstance(value, bool)]
-        return [address(match) for match in matches(found)]
+            return [str(value) for value in scalars(selected, max_values=None) if not isinstance(value, bool)]
+        return [address(match) for match in matches(selected)]
 
     def parts(self, selector: Selector) -> list[_Source]:
         """Returns the elements, or JSON values, that a selector finds, each as a source of its own."""
-        found = self.find(selector)
+        selected = self.find(selector)
         if self.type == "html":
-            return [self._within(match) for match in matches(found) if isinstance(match, turbohtml.Element)]
-        return [self._within(value) for value in (found if isinstance(found, list) else [found]) if value is not None]
+            return [self._within(match) for match in matches(selected) if isinstance(match, turbohtml.Element)]
+        return [
+            self._within(value)
+            for value in (selected if isinstance(selected, list) else [selected])
+            if value is not None
+        ]
 
     def texts(self, selector: Selector) -> list[Any]:
         """Returns the matches of a selector as texts."""
