@@ -161,7 +161,8 @@ def own_places(
     words, words_outside = (sum(evidence.counts[place] for place in places) for places in (likely, outside))
     if len(posts) == 1 or words_outside > (MIN_SHARE_OUTSIDE + SHARE_OUTSIDE_BY_THREAD * thread_share) * words:
         return outside
-    own = {place for post in posts for place in ({*likely}.intersection(post.places) or post.places)}
+    likely_places = {*likely}
+    own = {place for post in posts for place in (likely_places.intersection(post.places) or post.places)}
     own.update(place for place in outside if place < posts[0].box.first and scores[place] > MIN_SCORE_BEFORE)
     return sorted(own)
 
