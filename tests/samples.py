@@ -62,10 +62,10 @@ class RecordedVisit:
 
     def request(self, url="http://a.test/", **state):
         """A request for a part of the visit; `state`: fields of its state, and of what it is for."""
-        of_purpose = {name: state.pop(name) for name in ("is_page", "may_render", "checks_egress") if name in state}
+        of_purpose = {name: state.pop(name) for name in Purpose.__slots__ if name in state}
         part = RequestPart(self.visit, is_page=of_purpose.get("is_page", False))
-        purpose = Purpose(self.visit, part=part, **of_purpose)
-        return Request(url, meta=RequestState(purpose, **{"lane": self.lane} | state).meta())
+        purpose = Purpose(self.visit, part=part, **{"lane": self.lane} | of_purpose)
+        return Request(url, meta=RequestState(purpose, **state).meta())
 
     def response(self, request=None, status=200, **headers):
         request = request or self.request()

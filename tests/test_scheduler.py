@@ -112,7 +112,7 @@ async def test_offered_seeds_become_requests_one_at_a_time_for_each_host(build):
     scheduler = await build()
     await offer(scheduler, *(content(number, f"h{number % HOSTS}.test") for number in range(2 * HOSTS)))
     first = await requests(scheduler, HOSTS)
-    assert len({state_of(request).lane.host for request in first}) == HOSTS
+    assert len({state_of(request).held_lane.host for request in first}) == HOSTS
     assert scheduler.next_request() is None  # each host has one at a time
     assert scheduler.has_pending_requests()
     for request in first:
@@ -251,7 +251,7 @@ async def test_a_worker_that_holds_turns_leaves_seeds_to_one_that_is_starved(bui
     assert not claims
     share._others_starve_until = 0.0
     [second] = await requests(scheduler, 1)
-    assert state_of(second).lane.host == "h2.test"
+    assert state_of(second).held_lane.host == "h2.test"
     for one in (request, second):
         end(one)
 

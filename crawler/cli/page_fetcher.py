@@ -112,7 +112,7 @@ class PageFetcher:
         async with self._visits.of(self._seed(page.url, "content")) as visit:
             visit.deadline.start(self._page_seconds)
             lane = visit.lane if host(url) == visit.lane.host else None
-            meta = RequestState(Purpose(visit), lane).meta()
+            meta = RequestState(Purpose(visit, lane)).meta()
             return _checked(fetched(await self._visits.answer(Request(url, meta=meta, dont_filter=True))))
 
     async def refusal(self, url: str, site: Site) -> str:

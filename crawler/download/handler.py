@@ -235,8 +235,8 @@ class CurlDownloadHandler(BaseDownloadHandler):
             HeadroomError: The visit may fetch no more, its session was lost, or its host has a backoff by now.
         """
         began_s, state = time.monotonic(), state_of(request)
-        if state is not None and state.start_again is not None:
-            await state.start_again(request)
+        if state is not None and state.turn_use is not None:
+            await state.turn_use.start_again(request)
         if self.crawler.stats is not None:
             self.crawler.stats.inc_value("download/sent_again")
         return time.monotonic() - began_s

@@ -190,7 +190,7 @@ class PageRequests:
     async def _download_on(self, asked: PageRequest, lane: Lane) -> Response:
         engine = self._crawler.engine
         assert engine is not None  # visits exist only while the engine runs
-        state = RequestState(Purpose(self._visit, page_cookies=asked.header("cookie")), lane)
+        state = RequestState(Purpose(self._visit, lane, page_cookies=asked.header("cookie")))
         meta = state.meta(dont_redirect=True)
         if urls.is_canonical(asked.url):
             meta[VERBATIM_URL] = True
@@ -207,8 +207,8 @@ class PageRequests:
         try:
             return await engine.download_async(request)
         except asyncio.CancelledError:  # the browser has died, or the page has gone on: middlewares aren't told of it
-            if state.in_flight and state.lane is not None:
-                state.lane.mark_start()  # the host may have got the request as late as now
+            if state.turn_use is not None:
+                state.turn_use.lane.mark_start()  # the host may have got the request as late as now
             self._worker.turns.end_request(state)  # the visit may go on, and its lane with others
             raise
 

@@ -56,7 +56,7 @@ class EgressCheck:
     async def _ask(self, place: Place, visit: Visit, lane: Lane) -> None:
         engine = self._crawler.engine
         assert engine is not None  # visits exist only while the engine runs
-        state = RequestState(Purpose(visit, checks_egress=True), lane, robots_bytes=0)
+        state = RequestState(Purpose(visit, lane, is_robots_txt=True, checks_egress=True))
         meta = state.meta(dont_obey_robotstxt=True, dont_redirect=True, download_timeout=PROBE_TIMEOUT_SECONDS)
         request = Request(f"{place.authority}/robots.txt", meta=meta, dont_filter=True)
         with contextlib.suppress(Exception):  # whatever a download raises, there was no answer

@@ -32,7 +32,7 @@ from crawler.worker.claiming.outcomes import (
     outcome_of_status,
 )
 from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.claiming.request_state import RenderedPage, state_of
 from crawler.worker.rendering.render_slots import RenderSlots
 from crawler.worker.worker import Worker
 
@@ -150,9 +150,9 @@ class RenderMiddleware:
         if rendered is None:
             return _redirect(response, requests.leads_to)
         self._refuse_gaps(visit, requests)
-        state.rendered, state.gaps = rendered.settled, len(requests.gaps)
-        if site.xhr_of(visit.seed.frontier):
-            state.loaded = LoadedJson.of(rendered.answers, rendered.left_out)
+        reads_json = site.xhr_of(visit.seed.frontier)
+        loaded = LoadedJson.of(rendered.answers, rendered.left_out) if reads_json else None
+        state.rendered = RenderedPage(rendered.settled, len(requests.gaps), loaded)
         return _response(rendered, response)
 
     async def _render(self, visit: Visit, site: Site, requests: PageRequests, url: str) -> Rendered | None:

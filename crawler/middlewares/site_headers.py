@@ -54,7 +54,7 @@ class SiteHeadersMiddleware:
             RefusedError: A secret is missing; the seed waits, and that was no try.
         """
         state = state_of(request)
-        if state is None or state.robots_bytes is not None or state.purpose.checks_egress:
+        if state is None or state.purpose.is_robots_txt:
             return
         seed = state.visit.seed
         site = self._sites.get(seed.site)

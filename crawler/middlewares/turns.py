@@ -33,7 +33,7 @@ from crawler.worker.claiming.outcomes import (
     retry_after_s,
 )
 from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.claiming.request_state import TurnUse, state_of
 from crawler.worker.claiming.visits import BODY_BYTES, AnswerHead
 from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS, Place
 from crawler.worker.life.proxy_refusals import may_be_a_proxys
@@ -106,33 +106,48 @@ class TurnMiddleware:
         if visit.claimed.suspected and not visit.started:
             await self._report_fetch(visit)
         lane = state.held_lane
+        is_acquired = lane is None
         if lane is None:
-            lane = state.lane = await self._turns.acquire(urls.host(urls.canonical(request.url)), visit)
-            state.acquired = True
+            lane = await self._turns.acquire(urls.host(urls.canonical(request.url)), visit)
         lane.slow_down(state.crawl_delay_s)
         try:
-            visit.check()
-            await self._start(lane, visit)
-            state.in_flight = True
-            if self._ip_budget is not None:
-                await self._acquire_address(self._ip_budget, request, state, lane)
+            await self._start_on_turns(request, state, lane, is_acquired=is_acquired)
         except HostBackoffError as error:
-            self._end(state)
             lane.back_off(error.wait_s)
             if visit.started:
                 raise
             raise RefusedError(HOST_LEFT_ALONE) from None
-        except BaseException:
-            self._end(state)
-            raise
         if visit.ended or lane.released or not self._is_ours(visit):
             self._end(state)
             raise RefusedError(LEASE_LOST)
-        visit.started = visit.started or state.robots_bytes is None
+        visit.started = visit.started or not state.purpose.is_robots_txt
         if self._egress.is_down:
             timeout_s = float(request.meta.get("download_timeout", PROBE_TIMEOUT_SECONDS))
             request.meta["download_timeout"] = min(timeout_s, PROBE_TIMEOUT_SECONDS)
-        state.start_again = self.start_again
+
+    async def _start_on_turns(self, request: Request, state: RequestState, lane: Lane, *, is_acquired: bool) -> None:
+        """Starts a request on its lane, and on a turn of its address; where that fails it leaves them to others.
+
+        Args:
+            is_acquired: The lane was acquired for this request alone.
+
+        Raises:
+            HostBackoffError: The host has a backoff, or so many requests wait for the address that this one can't.
+            HeadroomError: The visit may fetch no more, or the session was lost.
+        """
+        try:
+            state.visit.check()
+            await self._start(lane, state.visit)
+        except BaseException:
+            if is_acquired:
+                self._turns.release(lane)
+            raise
+        state.turn_use = use = TurnUse(lane, is_acquired, None, self.start_again)
+        try:
+            await self._acquire_address(request, use, state.visit)
+        except BaseException:
+            self._end(state)
+            raise
 
     async def start_again(self, request: Request) -> None:
         """Returns when a request in flight may be sent once more: it starts on all of its turns as if it were new.
@@ -143,14 +158,15 @@ class TurnMiddleware:
             HeadroomError: The visit may fetch no more, or the session was lost.
         """
         state = state_of(request)
-        assert state is not None and state.lane is not None  # noqa: PT018 -- `process_request` has seen to both
-        visit, lane = state.visit, state.lane
+        assert state is not None and state.turn_use is not None  # noqa: PT018 -- `process_request` has seen to both
+        visit, use = state.visit, state.turn_use
+        lane = use.lane
         if lane.must_ask:
             await visit.run(self._turns.heed_politeness(lane, visit))
         await visit.run(lane.start_again())
-        if self._ip_budget is not None and state.address is not None:
-            self._turns.release_address(state)
-            await self._acquire_address(self._ip_budget, request, state, lane)
+        if use.address is not None:
+            self._turns.release_address(use)
+            await self._acquire_address(request, use, visit)
         visit.check()
         if not self._is_ours(visit):
             raise RefusedError(LEASE_LOST)
@@ -163,15 +179,15 @@ class TurnMiddleware:
         therefore counts as the request's way to the host.
         """
         state = state_of(request)
-        if state is None or not state.in_flight or state.lane is None:
+        if state is None or (use := state.turn_use) is None:
             return
-        lane = state.lane
+        lane = use.lane
         answers, fastest_s = self._fastest.get(lane.host, (0, math.inf))
         took_s = lane.elapsed_s()
         late_s = took_s - (fastest_s if answers >= MIN_ANSWERS else 0.0)
         lane.delay_start(late_s)
-        if state.address is not None:
-            state.address.delay_start(late_s)
+        if use.address is not None:
+            use.address.delay_start(late_s)
         if took_s > fastest_s:
             took_s = fastest_s + FASTEST_SMOOTHING * (took_s - fastest_s)
         self._fastest[lane.host] = (answers + 1, took_s)
@@ -187,14 +203,14 @@ class TurnMiddleware:
         """
         self._headroom.answered(len(response.body))
         state = state_of(request)
-        if state is None or not state.in_flight or state.lane is None:  # another middleware has answered, not the host
+        if state is None or (use := state.turn_use) is None:  # another middleware has answered, not the host
             return response
         by_proxy = bool(request.meta.get("proxy"))
         if may_be_the_networks(response.status, by_proxy=by_proxy):
-            return self._after_network_answer(response, state, state.lane)
+            return self._after_network_answer(response, state, use.lane)
         if by_proxy and may_be_a_proxys(response):
-            return self._after_proxy_refusal(request, response, state, state.lane)
-        return self._after_host_answer(request, response, state, state.lane)
+            return self._after_proxy_refusal(request, response, state, use.lane)
+        return self._after_host_answer(request, response, state, use.lane)
 
     async def _after_network_answer(self, response: Response, state: RequestState, lane: Lane) -> Response:
         """Does what `process_response` does, for an answer that may be the proxy's or the network's own.
@@ -242,15 +258,16 @@ class TurnMiddleware:
         state = state_of(request)
         if state is None:
             return
-        lane, was_sent = state.lane, state.in_flight
-        if was_sent and lane is not None:
-            lane.mark_start()  # the host may have got the request as late as now
+        use = state.turn_use
+        if use is not None:
+            use.lane.mark_start()  # the host may have got the request as late as now
         self._end(state)
         if lack := node_lacks(exception):
             self._headroom.lacks(lack)
         reason = outcome_of_error(exception).reason
-        if not was_sent or lane is None:
+        if use is None:
             return
+        lane = use.lane
         is_doubtful = reason in BAD_ANSWERS and (self._egress.suspects(lane.host) or "proxy" in request.meta)
         if is_doubtful or reason in NO_ANSWER or reason == reasons.PAGE_TIMEOUT:
             await self._require_hosts_fault(lane, state)
@@ -301,14 +318,13 @@ class TurnMiddleware:
                 lane.finish()
             raise
 
-    async def _acquire_address(self, ip_budget: IpBudget, request: Request, state: RequestState, lane: Lane) -> None:
-        """Waits for a turn of the address, unless the request goes to a proxy instead."""
-        if request.meta.get("proxy"):
+    async def _acquire_address(self, request: Request, use: TurnUse, visit: Visit) -> None:
+        """Waits for a turn of the address where addresses have a budget, unless the request goes to a proxy instead."""
+        if self._ip_budget is None or request.meta.get("proxy"):
             return
-        visit = state.visit
-        state.address = await visit.run(ip_budget.acquire(urlparse_cached(request).hostname or "", visit))
-        if state.address is not None:
-            lane.mark_start()  # again: the request is sent only now
+        use.address = await visit.run(self._ip_budget.acquire(urlparse_cached(request).hostname or "", visit))
+        if use.address is not None:
+            use.lane.mark_start()  # again: the request is sent only now
 
     async def _report_fetch(self, visit: Visit) -> None:
         """Tells the frontier that a suspected page is about to be fetched, which may kill this worker."""
@@ -329,10 +345,10 @@ class TurnMiddleware:
             sign: What the request says of its host; None: nothing.
             backoff_s: The pause that the host asked for, in seconds.
         """
-        if state.in_flight and state.lane is not None:  # if not, another middleware answered or refused the request
-            state.lane.back_off(backoff_s)
+        if (use := state.turn_use) is not None:  # if not, another middleware answered or refused the request
+            use.lane.back_off(backoff_s)
             if sign is not None:
-                self._record(state.lane, sign, state)
+                self._record(use.lane, sign, state)
         self._turns.end_request(state)
 
 
@@ -342,7 +358,7 @@ def _says_little(sign: HostSign, state: RequestState) -> bool:
     A seed that failed before fails again by its page's fault rather than by its host's. And many a host answers for its
     robots.txt while its pages fail; when to ask again for one that is unreachable is said in `crawler/robots/file.py`.
     """
-    if state.robots_bytes is not None:  # also of a check of the egress
+    if state.purpose.is_robots_txt:  # also of a check of the egress
         return sign != "overloads"
     return sign == "failures" and state.visit.claimed.tries > 0
 

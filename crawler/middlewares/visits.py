@@ -129,7 +129,7 @@ class VisitSpiderMiddleware:
             same_host = True  # it fails on this lane, before anything is sent
         lane = visit.lane if same_host else None
         part = RequestPart(visit, keeps_lane=same_host)
-        request.meta[META_KEY] = RequestState(Purpose(visit, part=part), lane)
+        request.meta[META_KEY] = RequestState(Purpose(visit, lane, part=part))
         visit.begin_part(fetches=same_host)
         if getattr(request.errback, "func", None) != self._failed:  # a copy has it already
             request.errback = partial(self._failed, request.errback)

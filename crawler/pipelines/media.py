@@ -264,7 +264,7 @@ class PageMediaPipeline:
             Exception: What the download raised.
         """
         assert self._crawler.engine is not None  # it runs the pipelines
-        meta = RequestState(Purpose(visit), lane).meta(handle_httpstatus_all=not self._scrapy.allow_redirects)
+        meta = RequestState(Purpose(visit, lane)).meta(handle_httpstatus_all=not self._scrapy.allow_redirects)
         request = Request(url, callback=NO_CALLBACK, meta=meta, dont_filter=True)
         response = await self._crawler.engine.download_async(request)
         if response.status != HTTPStatus.OK:

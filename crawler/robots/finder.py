@@ -258,7 +258,7 @@ class RobotsFinder:
         host = urls.host(url)
         if host not in turns:
             turns[host] = await self._acquire_other(host, visit)
-        state = RequestState(Purpose(visit), turns[host], robots_bytes=0)
+        state = RequestState(Purpose(visit, turns[host], is_robots_txt=True))
         meta = state.meta(dont_obey_robotstxt=True, dont_redirect=True, download_timeout=self._timeout_s)
         # Uncompressed, so that the beginning of a file can be read when the rest is truncated.
         request = Request(url, headers={"Accept-Encoding": "identity"}, meta=meta, dont_filter=True)

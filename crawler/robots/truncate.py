@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import StopDownload
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Truncation:
-    """Counts the bytes of requests for robots.txt, whose state has `robots_bytes`.
+    """Counts the bytes of the answers to requests for robots.txt.
 
     It is connected only while there is such a request, because the signal is sent for each piece of every page.
 
@@ -30,6 +31,7 @@ class Truncation:
         self._signals = signal_manager
         self._max_bytes = max_bytes
         self._downloads = 0
+        self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()  # how many bytes have come
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -51,7 +53,7 @@ class Truncation:
             StopDownload: They are as many as are read of a file.
         """
         state = state_of(request)
-        if state is not None and state.robots_bytes is not None:
-            state.robots_bytes += len(data)
-            if state.robots_bytes >= self._max_bytes:
+        if state is not None and state.purpose.is_robots_txt:
+            self._received[request] = received = self._received.get(request, 0) + len(data)
+            if received >= self._max_bytes:
                 raise StopDownload(fail=False)

@@ -35,7 +35,7 @@ from crawler.worker.claiming.outcomes import (
     outcome_of_status,
     retry_delay_ms,
 )
-from crawler.worker.claiming.request_state import Purpose, RequestState, state_of
+from crawler.worker.claiming.request_state import NOT_RENDERED, Purpose, RequestState, state_of
 from crawler.worker.life.required import refuse_command, require_parts
 from crawler.worker.worker import Worker
 
@@ -227,7 +227,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         assert engine is not None  # visits exist only while the engine runs
         url, route = urls.split_route(url)
         lane = visit.lane if urls.host(url) == visit.lane.host else None
-        meta = RequestState(Purpose(visit, may_render=may_render), lane, route=route).meta()
+        meta = RequestState(Purpose(visit, lane, may_render=may_render), route).meta()
         return await engine.download_async(Request(url, meta=meta, dont_filter=True))
 
     async def count_left_out(self, links: Links, seed: Seed) -> None:
@@ -292,6 +292,7 @@ def _state_of(request: Request | None) -> RequestState:
 def fetched(response: Response) -> Fetched:
     """Returns of a response what extraction reads."""
     state, request = state_of(response.request), response.request
+    rendered = state.rendered if state else NOT_RENDERED
     asked = request.meta.get("redirect_urls", [request.url])[0] if request else response.url
     return Fetched(
         url=response.url + state.route if state else response.url,
@@ -299,8 +300,8 @@ def fetched(response: Response) -> Fetched:
         content_type=(response.headers.get("Content-Type") or b"").decode("latin-1"),
         body=response.body,
         sent_on=SentOn(asked, response.url) if asked != response.url else None,
-        rendered=state.rendered if state else None,
-        gaps=state.gaps if state else 0,
-        loaded=state.loaded if state else None,
+        rendered=rendered.settled,
+        gaps=rendered.gaps,
+        loaded=rendered.loaded,
         robots_tags=tuple(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")),
     )

@@ -78,7 +78,7 @@ def sent(get):
 
     async def sent(url, visit):
         request = Request(
-            url, headers=PLAIN, meta=RequestState(Purpose(visit), visit.lane).meta(download_timeout=PATIENCE_SECONDS)
+            url, headers=PLAIN, meta=RequestState(Purpose(visit, visit.lane)).meta(download_timeout=PATIENCE_SECONDS)
         )
         await middleware.process_request(request)
         return middleware.process_response(request, await get.handler.download_request(request))

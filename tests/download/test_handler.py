@@ -329,7 +329,7 @@ async def test_libcurl_reads_no_proxies_from_the_environment(get, serve, monkeyp
 async def test_a_download_ends_with_its_visit(get, serve, held, end, error):
     script, begun = held
     host, visit = serve(script), a_visit()
-    downloading = asyncio.create_task(get(host.page, meta=RequestState(Purpose(visit), visit.lane).meta()))
+    downloading = asyncio.create_task(get(host.page, meta=RequestState(Purpose(visit, visit.lane)).meta()))
     await begun.wait()
     if end == "abandon":
         visit.abandon()
@@ -339,7 +339,7 @@ async def test_a_download_ends_with_its_visit(get, serve, held, end, error):
         await downloading
     await all_ended(host)
     with pytest.raises(error):
-        await get(host.page, meta=RequestState(Purpose(visit), visit.lane).meta())
+        await get(host.page, meta=RequestState(Purpose(visit, visit.lane)).meta())
     assert len(host.asked) == 1
 
 

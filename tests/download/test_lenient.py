@@ -123,7 +123,7 @@ async def test_a_lenient_download_ends_with_its_visit(odd_host, get, held):
     script, begun = held
     host, visit = odd_host(script), a_visit()
     get.handler._odd_hosts[host.url] = None
-    downloading = asyncio.create_task(get(host.page, meta=RequestState(Purpose(visit), visit.lane).meta()))
+    downloading = asyncio.create_task(get(host.page, meta=RequestState(Purpose(visit, visit.lane)).meta()))
     await begun.wait()
     visit.abandon()
     with pytest.raises(SessionLostError):

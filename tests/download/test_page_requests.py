@@ -9,6 +9,7 @@ import pytest
 
 from crawler.download.page_requests import PageRequests
 from crawler.render.exchange import PageRequest
+from crawler.worker.claiming.request_state import TurnUse
 from crawler.worker.claiming.visits import Lane
 from crawler.worker.turns.turns import Turns
 
@@ -21,8 +22,8 @@ async def test_a_cancelled_request_has_its_turns_freed(is_on_its_way):
     async def download_async(request):
         state = request.meta["headroom"]
         if is_on_its_way:
-            await state.lane.start()
-            state.in_flight = True
+            await lane.start()
+            state.turn_use = TurnUse(lane, is_acquired=False, address=None, start_again=None)
         asked.set()
         await asyncio.Event().wait()
 

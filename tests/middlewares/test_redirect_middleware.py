@@ -29,7 +29,7 @@ def test_a_redirect_on_the_same_host_is_followed_on_the_same_lane(middleware, re
     target = middleware.process_response(request, recorded.response(request, 302, location="/new"))
     assert isinstance(target, Request)
     assert target.url == "http://a.test/new"
-    assert state_of(target).lane is recorded.lane
+    assert state_of(target).held_lane is recorded.lane
     assert state_of(target).visit is recorded.visit
 
 

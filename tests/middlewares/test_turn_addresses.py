@@ -51,7 +51,7 @@ async def test_a_request_holds_its_address_until_it_is_answered(middleware, addr
     middleware.process_response(request, recorded.response(request))
     assert [turn.host for turn in worker.turns.released] == ["@a.test"]
     assert not recorded.lane._in_use.locked()
-    assert state_of(request).address is None
+    assert state_of(request).turn_use is None
 
 
 async def test_a_request_that_is_sent_again_waits_for_another_turn_of_its_address(
@@ -60,9 +60,9 @@ async def test_a_request_that_is_sent_again_waits_for_another_turn_of_its_addres
     addresses.delay_s = 60.0
     request = recorded.request()
     await middleware.process_request(request)
-    lost = state_of(request).address
+    lost = state_of(request).turn_use.address
     addresses.free.clear()
-    again = asyncio.create_task(state_of(request).start_again(request))
+    again = asyncio.create_task(state_of(request).turn_use.start_again(request))
     await asyncio.sleep(0.01)
     assert not again.done()
     assert [turn.host for turn in worker.turns.released] == ["@a.test"]
@@ -70,7 +70,7 @@ async def test_a_request_that_is_sent_again_waits_for_another_turn_of_its_addres
     addresses.free.set()
     await again
     assert addresses.asked == ["a.test"] * 2
-    assert state_of(request).address not in (None, lost)
+    assert state_of(request).turn_use.address not in (None, lost)
 
 
 async def test_the_address_s_delay_counts_from_when_the_request_may_have_arrived(

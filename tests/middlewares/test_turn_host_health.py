@@ -216,7 +216,7 @@ async def test_a_backoff_releases_a_visit_that_has_not_started(middleware, recor
 
 
 async def test_a_request_for_robots_txt_doesn_t_start_the_visit(middleware, recorded):
-    request = recorded.request("http://a.test/robots.txt", robots_bytes=0)
+    request = recorded.request("http://a.test/robots.txt", is_robots_txt=True)
     await middleware.process_request(request)
     middleware.process_response(request, recorded.response(request, 503, retry_after="60"))
     with pytest.raises(RefusedError):

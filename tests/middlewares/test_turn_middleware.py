@@ -44,7 +44,7 @@ async def test_a_request_holds_its_lane_until_it_has_ended(middleware, recorded,
     else:
         assert await middleware.process_exception(request, TimeoutError()) is None
     assert not recorded.lane._in_use.locked()
-    assert not state_of(request).in_flight
+    assert state_of(request).turn_use is None
 
 
 async def test_the_worker_learns_how_large_answers_are_and_whose(middleware, recorded, worker):
@@ -88,7 +88,7 @@ async def test_a_request_without_a_lane_acquires_a_turn_and_releases_it(middlewa
     assert worker.turns.acquired == [("b.test", "s")]
     middleware.process_response(request, recorded.response(request))
     assert [turn.host for turn in worker.turns.released] == ["b.test"]
-    assert state_of(request).lane is None
+    assert state_of(request).turn_use is None
     await middleware.process_request(request)  # its redirect, say
     assert len(worker.turns.acquired) == 2
 
@@ -116,16 +116,16 @@ async def test_a_request_that_is_sent_again_starts_as_if_it_were_new(middleware,
     await middleware.process_request(request)
     lane.slow_down(0.05)
     sent_s = asyncio.get_running_loop().time()
-    await state_of(request).start_again(request)
+    await state_of(request).turn_use.start_again(request)
     assert asyncio.get_running_loop().time() - sent_s >= 0.05
     assert worker.turns.kept == [0.05]
     lane.back_off(60.0)
     with pytest.raises(HostBackoffError):
-        await state_of(request).start_again(request)
+        await state_of(request).turn_use.start_again(request)
     assert lane._in_use.locked()  # until the request has ended
     lane._backoff_until, worker.life.session.leases[0].owner = 0.0, "B"
     with pytest.raises(RefusedError) as caught:
-        await state_of(request).start_again(request)
+        await state_of(request).turn_use.start_again(request)
     assert caught.value.outcome == ("release", "no-session")
 
 

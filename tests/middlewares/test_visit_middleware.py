@@ -92,7 +92,7 @@ async def test_a_visit_that_has_ended_yields_nothing_more(middleware, recorded):
 async def test_a_request_to_the_same_host_runs_on_the_same_lane(middleware, recorded):
     first = recorded.response()
     [request] = await run(middleware, first, Request("http://a.test/2", meta=dict(first.meta)))
-    assert state_of(request).lane is recorded.lane
+    assert state_of(request).held_lane is recorded.lane
     assert (recorded.fetched, recorded.outcomes) == ([], [])
     await run(middleware, recorded.response(request))
     assert (recorded.fetched, recorded.outcomes) == ([recorded.visit], [("finish", "")])
@@ -102,7 +102,7 @@ async def test_a_request_to_another_host_doesn_t_keep_the_lane(middleware, recor
     [request] = await run(
         middleware, recorded.response(), Request("http://b.test/", meta=dict(recorded.request().meta))
     )
-    assert state_of(request).lane is None
+    assert state_of(request).held_lane is None
     assert (recorded.fetched, recorded.outcomes) == ([recorded.visit], [])
     await run(middleware, recorded.response(request))
     assert recorded.outcomes == [("finish", "")]

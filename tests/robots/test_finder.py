@@ -58,7 +58,7 @@ class BusyElsewhere:
         return Response(request.url, body=b"User-agent: *\nDisallow: /private\n")
 
     async def find(self, visit):
-        return await self.finder.find("http://a.test", "a.test", RequestState(Purpose(visit), visit.lane))
+        return await self.finder.find("http://a.test", "a.test", RequestState(Purpose(visit, visit.lane)))
 
 
 @pytest.fixture

@@ -37,7 +37,8 @@ def page_request(visit: Visit, site: Site | None, part: RequestPart | None = Non
     if site is not None and seed.frontier == "content":
         url = site.address_of(url)
     url, route = urls.split_route(url)
-    meta = RequestState(Purpose(visit, is_page=True, may_render=True, part=part), visit.lane, route=route).meta()
+    purpose = Purpose(visit, visit.lane, is_page=True, may_render=True, part=part)
+    meta = RequestState(purpose, route).meta()
     if urls.is_canonical(url):
         meta[VERBATIM_URL] = True
     if site is not None and seed.frontier == "nav" and site.results.type == "sitemap":

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.frontier.session import Lease, Session
     from crawler.frontier.settlement import TurnRelease
-    from crawler.worker.claiming.request_state import RequestState
+    from crawler.worker.claiming.request_state import RequestState, TurnUse
     from crawler.worker.claiming.visits import Visit
 
 
@@ -251,20 +251,18 @@ class Turns:
         self._settler.release(self._session.leases[turn.partition].owner, turn.partition, turn.release())
 
     def end_request(self, state: RequestState) -> None:
-        """Ends a request's use of its lane, and releases the turns that were acquired for it alone; at most once."""
-        lane = state.lane
-        if state.in_flight and lane is not None:
-            state.in_flight = False
-            lane.finish()
-        self.release_address(state)
-        if state.acquired and lane is not None:
-            state.acquired, state.lane = False, None
-            self.release(lane)
+        """Ends a request's use of its turns, and releases those that were acquired for it alone; at most once."""
+        use, state.turn_use = state.turn_use, None
+        if use is not None:
+            use.lane.finish()
+            self.release_address(use)
+            if use.is_acquired:
+                self.release(use.lane)
 
-    def release_address(self, state: RequestState) -> None:
+    def release_address(self, use: TurnUse) -> None:
         """Releases the turn of a request's IP address, if it has one; the address's delay applies to all its turns."""
-        if (address := state.address) is not None:
-            state.address = None
+        address, use.address = use.address, None
+        if address is not None:
             address.back_off(address.pause_s())
             self.release(address)
 

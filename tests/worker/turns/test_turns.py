@@ -10,7 +10,7 @@ from samples import a_visit
 from crawler.base.errors import FrontierError, HostBackoffError, SessionLostError
 from crawler.frontier.settlement import TurnRelease
 from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import Purpose, RequestState
+from crawler.worker.claiming.request_state import Purpose, RequestState, TurnUse
 from crawler.worker.turns.turns import MAX_POLL_SECONDS, SURPLUS_TURN, CrawlDelay, HostBackoff
 
 HOST = "img.test"
@@ -70,10 +70,11 @@ async def test_a_request_ends_its_use_of_its_turns_once(turns):
     turns.note_use(address, visit)
     await lane.start()
     assert turns.users(lane.partition) == {visit}
-    state = RequestState(Purpose(visit), lane, acquired=True, address=address, in_flight=True)
+    state = RequestState(Purpose(visit))
+    state.turn_use = TurnUse(lane, is_acquired=True, address=address, start_again=None)
     turns.end_request(state)
     assert (lane.released, address.released) == (True, True)
-    assert (state.in_flight, state.lane, state.acquired, state.address) == (False, None, False, None)
+    assert state.turn_use is None
     assert turns.users(lane.partition) == set()
     turns.end_request(state)
 
@@ -81,10 +82,11 @@ async def test_a_request_ends_its_use_of_its_turns_once(turns):
 async def test_a_request_on_the_lane_of_its_visit_leaves_it_for_others(turns):
     lane = await turns.acquire(HOST, a_visit())
     await lane.start()
-    state = RequestState(Purpose(a_visit()), lane, in_flight=True)
+    state = RequestState(Purpose(a_visit(), lane))
+    state.turn_use = TurnUse(lane, is_acquired=False, address=None, start_again=None)
     turns.end_request(state)
     turns.end_request(state)  # what a middleware has ended is left
-    assert (lane.released, state.lane) == (False, lane)
+    assert (lane.released, state.held_lane) == (False, lane)
     async with asyncio.timeout(ANSWER_SECONDS):
         await lane.start()
 
