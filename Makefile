@@ -85,11 +85,8 @@ times: install $(DEPLOY_INSTALLED) ## record what the files of tests take (tests
 
 # Of all that the code says already: keys of files, settings, an item's fields, metrics.
 reference: install ## write the pages, tables and schemas anew that are made from the code
-	@for kind in site plan; do \
-	    $(BIN)/scrapy $$kind reference > docs/$$kind-files.md && \
-	    $(BIN)/scrapy $$kind schema > crawler/$${kind}s/$$kind.schema.json || exit; \
-	done
-	@$(BIN)/scrapy settings --reference > docs/settings.md
+	@for kind in site plan; do $(BIN)/scrapy $$kind schema > crawler/$${kind}s/$$kind.schema.json || exit; done
+	@$(BIN)/python -m testbed.reference_pages
 	@$(BIN)/scrapy items schema > crawler/base/item.schema.json
 	@PYTHONPATH=.:tests $(BIN)/python -m documents.tables
 

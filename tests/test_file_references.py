@@ -15,8 +15,8 @@ from crawler.base import yamlfile
 from crawler.base.errors import InputError
 from crawler.base.models import Fetched
 from crawler.base.yaml_schema import parts_of, schema_of
-from crawler.cli import reference_pages
 from crawler.plans.plan_file import PlanFile
+from testbed import reference_pages
 
 ROOT = Path(__file__).parent.parent
 MODELS = {"site": sites.Site, "plan": PlanFile}
@@ -83,9 +83,10 @@ def whole(name, key):
     return BESIDE.get((name, key), BESIDE.get(name, {})) | {key: value}
 
 
-def test_pages_are_made_from_the_models():
-    """`scrapy site reference > docs/site-files.md` writes one, `scrapy plan reference` the other."""
+def test_pages_are_made_from_the_models_and_the_settings():
+    """`make reference` writes them."""
     assert {"site": reference_pages.site_files(), "plan": reference_pages.plan_files()} == PAGES
+    assert reference_pages.settings() == (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -72,7 +72,6 @@ from crawler import extract
 from crawler.base.item import item_schema
 from crawler.base.models import Fetched, Seed
 from crawler.base.yaml_schema import schema_of
-from crawler.cli import reference_pages
 from crawler.cluster.metrics import metrics
 from crawler.cluster.overview import Overview
 from crawler.pipelines.clean import CleanPipeline
@@ -80,6 +79,7 @@ from crawler.pipelines.sink import Record, chosen_sinks, message
 from crawler.sites import Site
 from crawler.spiders.consumer import item
 from crawler.telemetry.exposition import exposition
+from testbed import reference_pages
 
 assert Path(crawler.__file__).parent.parent == Path.cwd()  # not the checkout
 
@@ -124,6 +124,8 @@ assert b"\\n# TYPE headroom_ledgers gauge\\nheadroom_ledgers 7\\n" in exposition
 @pytest.mark.process
 def test_one_line_each_adds_a_sink_a_site_key_an_item_field_and_a_metric(tmp_path):
     package = shutil.copytree(ROOT / "crawler", tmp_path / "crawler", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "testbed/reference_texts", tmp_path / "testbed/reference_texts")
+    shutil.copy(ROOT / "testbed/reference_pages.py", tmp_path / "testbed")
     (package / "pipelines/memory.py").write_text(MEMORY_SINK, encoding="utf-8")
     for name, (line, added) in LINES.items():
         text = (package / name).read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""The whole crawl as figures: what the monitor, `scrapy top` and the metrics show, gathered once, at a bounded cost."""
+"""The whole crawl as figures: what the monitor, the commands and the metrics show, gathered once, at a bounded cost."""

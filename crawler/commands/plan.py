@@ -85,7 +85,6 @@ class Command(ActionCommand):
             more=(FINISHED_PAGES,),
         ),
         "schema": Action("", "print the JSON Schema of plan files, by which editors complete and check keys", "schema"),
-        "reference": Action("", "print docs/plan-files.md: every key of a plan file", "reference"),
     }
     summary = f"Plans: {', '.join(actions)}"
 
@@ -189,12 +188,6 @@ class Command(ActionCommand):
         from crawler.plans.plan_file import PlanFile
 
         print_json(schema_of(PlanFile, "plan file"))
-
-    def do_reference(self, _args: list[str], _opts: argparse.Namespace) -> None:
-        """Prints the reference."""
-        from crawler.cli import reference_pages
-
-        print(reference_pages.plan_files(), end="")
 
     def act(self, name: str, args: list[str], opts: argparse.Namespace) -> Coroutine[Any, Any, None] | None:
         """Steers a plan; else as every command."""

@@ -1,4 +1,4 @@
-"""`scrapy settings`, as in Scrapy, but with the crawl's own settings from wherever they come; and their reference.
+"""`scrapy settings`, as in Scrapy, but with the crawl's own settings from wherever they come.
 
 Scrapy's settings are shown as a project's own spiders have them. A project without the add-on gets Scrapy's command
 unchanged.
@@ -22,22 +22,10 @@ if TYPE_CHECKING:
 
 
 class Command(ScrapySettings):
-    """Prints the value of a setting, from wherever it comes, or the reference of all settings."""
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds `--reference` to Scrapy's options."""
-        super().add_options(parser)
-        parser.add_argument(
-            "--reference", action="store_true", help="print docs/settings.md: every setting of the crawl"
-        )
+    """Prints the value of a setting, from wherever it comes."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Prints what was asked for."""
-        if opts.reference:
-            from crawler.cli import reference_pages  # which takes long to load
-
-            print(reference_pages.settings(), end="")
-            return
         assert self.settings is not None  # Scrapy has set it before it runs a command
         if not addon.is_switched_on(self.settings):
             super().run(args, opts)

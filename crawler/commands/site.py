@@ -54,9 +54,9 @@ ABOUT_ASKING = (
 
 
 class Command(ActionCommand):
-    """Checks and proposes site files, shows what pages hold and which need a browser, and says every key of a file."""
+    """Checks and proposes site files, and shows what pages hold and which need a browser."""
 
-    summary = "Check a site file; show what it reads on a page; say every key of one"
+    summary = "Check or propose a site file; show what it reads on a page"
     actions: ClassVar[dict[str, Action]] = {
         "check": Action(
             "FILE|NAME [URL]",
@@ -99,7 +99,6 @@ class Command(ActionCommand):
             ("Only GETs are sent, no other page is opened, and neither a logout nor a form's button is clicked.",),
         ),
         "schema": Action("", "print the JSON Schema of site files, by which editors complete and check keys", "schema"),
-        "reference": Action("", "print docs/site-files.md: every key of a site file", "reference"),
     }
 
     async def do_check(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -204,12 +203,6 @@ class Command(ActionCommand):
         from crawler.base.yaml_schema import schema_of
 
         print_json(schema_of(sites.Site, "site file"))
-
-    def do_reference(self, _args: list[str], _opts: argparse.Namespace) -> None:
-        """Prints the reference."""
-        from crawler.cli import reference_pages
-
-        print(reference_pages.site_files(), end="")
 
     def _load_site(self, name: str, base: str | None) -> Site:
         from crawler import config, sites

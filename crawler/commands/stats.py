@@ -1,4 +1,4 @@
-"""`scrapy stats`: what all workers together did of late: pages, items and bytes, answers, failures, sites."""
+"""`scrapy stats`: what is wrong now, and what all workers did of late: pages, items, bytes, answers, failures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Command(HeadroomCommand):
         "host, of whatever status; items are those that all sinks have acknowledged; finished and failed are seeds; "
         "errors of a host are its answers of status 400 and above. Of each step the 100 busiest hosts are known. "
         "The counts lag behind by some seconds, and a worker that is killed takes its last seconds with it: what must "
-        "add up is scrapy ledger. With --json the steps of the period stand there one by one."
+        "add up is scrapy ledger. What is wrong with the crawl now stands above. With "
+        "--json the steps of the period stand there one by one."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -48,7 +49,6 @@ class Command(HeadroomCommand):
         """Shows the counts."""
         from crawler.cluster.activity import (
             COARSE_PERIODS,
-            NOW_SECONDS,
             PERIODS,
             TOTALS,
             family,
@@ -56,26 +56,32 @@ class Command(HeadroomCommand):
             per_second_now,
             sum_of,
         )
+        from crawler.cluster.overview import read_overview
+        from crawler.cluster.troubles import troubles
         from crawler.telemetry import history, host_history
 
         if opts.metrics:
             async with self.connect() as operator:
                 await _print_metrics(operator)
             return
-        resolution, seconds = PERIODS[opts.last]
         async with self.connect() as operator:
             now_s = await operator.registry.now_ms() // 1000
             place = (operator.redis, operator.keys)
-            steps = await history.read(*place, resolution, last_s=now_s, seconds=seconds)
-            late = await history.read(*place, history.RESOLUTIONS[0], last_s=now_s, seconds=NOW_SECONDS)
+            resolution, seconds = PERIODS["hour"]
+            last_hour = steps = await history.read(*place, resolution, last_s=now_s, seconds=seconds)
+            if opts.last != "hour":
+                resolution, seconds = PERIODS[opts.last]
+                steps = await history.read(*place, resolution, last_s=now_s, seconds=seconds)
             coarse, seconds = COARSE_PERIODS[opts.last]
             by_site = await history.read(*place, coarse, last_s=now_s, seconds=seconds)
             hosts = await host_history.read(*place, coarse, last_s=now_s, seconds=seconds)
+            wrong_now = troubles(await read_overview(operator), last_hour)
         totals = sum_of(steps)
         answer = {
+            "wrong_now": [str(trouble) for trouble in wrong_now],
             "period": opts.last,
             "step_seconds": resolution.seconds,
-            "per_second": per_second_now(late, now_s),
+            "per_second": per_second_now(last_hour, now_s),
             "totals": {name: totals[name] for name in TOTALS},
             "statuses": family(totals, "status:"),
             "failed": family(totals, "failed:"),
@@ -101,6 +107,8 @@ async def _print_metrics(operator: Operator) -> None:
 
 
 def _print(answer: dict[str, Any]) -> None:
+    for sentence in answer["wrong_now"]:
+        print(one_line(f"wrong now: {sentence}"))
     rates = answer["per_second"]
     rows = [
         (name, shown_count(name, total), shown_count(name, rates[name])) for name, total in answer["totals"].items()

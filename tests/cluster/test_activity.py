@@ -51,7 +51,7 @@ async def test_what_is_done_now_is_one_figure_for_all_who_show_it(operator):
     activity = Activity()
     await activity.refresh(operator, NOW)
     read = {"redis": operator.redis, "keys": operator.keys, "last_s": NOW}
-    for seconds in (NOW_SECONDS, HOUR):  # as of `scrapy stats`, and of `scrapy top`
+    for seconds in (NOW_SECONDS, HOUR):  # as much as `scrapy stats` needs, and as it reads
         steps = await history.read(**read, resolution=history.RESOLUTIONS[0], seconds=seconds)
         assert per_second_now(steps, NOW) == activity.per_second()
     assert activity.per_second()["pages"] == round(3 * 60 / 150, 2)

@@ -89,7 +89,7 @@ def test_an_option_of_another_action_is_refused(scrapy):
 
 def test_a_misspelt_action_is_told_the_nearest(scrapy):
     assert error_of(scrapy("plan", "submti", "x.yaml")) == "'submti' after plan; did you mean submit?"
-    assert error_of(scrapy("site")) == "nothing after site; actions: check, explore, new, reference, schema, verdicts"
+    assert error_of(scrapy("site")) == "nothing after site; actions: check, explore, new, schema, verdicts"
 
 
 def test_help_says_what_becomes_of_finished_pages_and_what_replacing_keeps(scrapy):

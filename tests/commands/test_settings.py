@@ -1,21 +1,9 @@
-"""`scrapy settings`: what counts, and the reference."""
+"""`scrapy settings`: what counts."""
 
 from __future__ import annotations
 
 import pytest
-from command_line import ROOT
 from commands.answers import error_of
-
-from crawler import config
-
-
-def test_the_reference_is_up_to_date_and_complete(scrapy):
-    done = scrapy("settings", "--reference")
-    assert (done.returncode, done.stderr) == (0, "")
-    for setting in config.ALL:
-        assert f"\n| `{setting.name}` | " in done.stdout
-    kept = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    assert kept == done.stdout, "run: scrapy settings --reference > docs/settings.md"
 
 
 @pytest.mark.parametrize(

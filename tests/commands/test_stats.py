@@ -40,6 +40,13 @@ async def test_what_was_done_of_late_is_added_up(scrapy, add):
     assert 0 < day["per_second"]["pages"] <= 1_200 / 120
 
 
+async def test_what_is_wrong_now_comes_first(scrapy, add):
+    await add({"site:news:failed": 12})
+    wrong = "Nothing but failures in the last hour: news. Look at the site, and at its file."
+    assert lines_of(scrapy("stats", "--last", "day"))[0] == f"wrong now: {wrong}"
+    assert json_of(scrapy("stats", "--json"))["wrong_now"] == [wrong]
+
+
 def test_where_nothing_was_done_the_totals_are_zero(scrapy):
     assert lines_of(scrapy("stats")) == ["last hour per second now", "pages 0 0", "items 0 0", "bytes 0 B 0 B"]
     assert json_of(scrapy("stats", "--json"))["statuses"] == {}

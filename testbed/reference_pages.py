@@ -1,7 +1,6 @@
 """Pages in `docs/` that are made of a text in `reference_texts/` and of tables of keys or settings.
 
-`scrapy site reference > docs/site-files.md` writes one, `scrapy plan reference` and `scrapy settings --reference` do
-the others.
+`python -m testbed.reference_pages`, as of `make reference`, writes them anew.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import inspect
 import re
 from dataclasses import fields
 from functools import cached_property
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -86,7 +85,7 @@ def settings() -> str:
 
 def _filled(name: str, **parts: str) -> str:
     """Returns a text of `reference_texts/` with parts in the place of their names: `<!-- keys -->`."""
-    text = resources.files("crawler.cli").joinpath("reference_texts", f"{name}.md").read_text("utf-8")
+    text = (Path(__file__).parent / "reference_texts" / f"{name}.md").read_text("utf-8")
     return re.sub(r"<!-- (\w+) -->", lambda place: parts[place[1]].strip("\n"), text)
 
 
@@ -243,3 +242,9 @@ def _page() -> str:
 def _fields() -> str:
     names = (field.name for field in fields(Fields) if field.name not in ("missing", "truncated"))
     return f"`Fields` takes {', '.join(f'`{name}`' for name in names)}.\n"
+
+
+if __name__ == "__main__":
+    DOCS = Path(__file__).parent.parent / "docs"
+    for file, written in (("site-files", site_files), ("plan-files", plan_files), ("settings", settings)):
+        (DOCS / f"{file}.md").write_text(written(), "utf-8")
