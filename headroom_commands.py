@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 # Commands of Scrapy's that Headroom adds to.
 SCRAPYS = {"crawl": ScrapyCrawl, "runspider": ScrapyRunSpider, "settings": ScrapySettings}
 OURS = "crawler.discovery"  # a package in Headroom's that nobody else's has
-SHADOWED = "the package `crawler` at {place} shadows Headroom's"
-RENAME = ", which has the same name; rename that one, or install Headroom in an environment of its own"
-NO_SUCH = "this version of Headroom has no such command; to install it anew takes the name off the list"
 
 
 def __getattr__(name: str) -> type[ScrapyCommand]:
@@ -40,34 +37,34 @@ def __getattr__(name: str) -> type[ScrapyCommand]:
     found = find_spec("crawler")
     folders = list((found and found.submodule_search_locations) or ())  # within an egg, they are no folders
     if PathFinder.find_spec(OURS, folders):
-        if find_spec(f"crawler.commands.{name}") is None:  # of an older version, whose entry points are still installed
-            return type("Command", (UnavailableCommand,), {"why": NO_SUCH})
         command: type[ScrapyCommand] = import_module(f"crawler.commands.{name}").Command
         return command
     if name in SCRAPYS:
         return SCRAPYS[name]
     place = folders[0] if folders else (found and found.origin) or "crawler"
-    return type("Command", (UnavailableCommand,), {"why": SHADOWED.format(place=place), "what_helps": RENAME})
+    return type("Command", (ShadowedCommand,), {"place": place})
 
 
-class UnavailableCommand(ScrapyCommand):
-    """Stands for a command of Headroom's that isn't there.
+class ShadowedCommand(ScrapyCommand):
+    """Stands for a command of Headroom's where another package of the same name hides Headroom's.
 
     Attributes:
-        why: The reason.
-        what_helps: What the person can do, behind the reason.
+        place: Where that package is.
     """
 
-    why: ClassVar[str]
-    what_helps: ClassVar[str] = ""
+    place: ClassVar[str]
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def short_desc(self) -> str:
         """Returns the reason."""
-        return f"Not available: {self.why}"
+        return f"Not available: the package `crawler` at {self.place} shadows Headroom's"
 
     def run(self, _args: list[str], _opts: argparse.Namespace) -> None:
         """Says the reason and fails."""
-        print(f"error: {self.why}{self.what_helps}", file=sys.stderr)
+        print(
+            f"error: the package `crawler` at {self.place} shadows Headroom's, which has the same name; "
+            "rename that one, or install Headroom in an environment of its own",
+            file=sys.stderr,
+        )
         self.exitcode = 1

@@ -1,4 +1,4 @@
-"""The workers as rows of a table: for `scrapy nodes` and the monitor, in the same words."""
+"""The workers as rows of a table: for `scrapy nodes`, `scrapy top` and the monitor, in the same words."""
 
 from __future__ import annotations
 
