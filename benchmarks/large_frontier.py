@@ -30,9 +30,9 @@ from crawler.base.models import Seed
 from crawler.frontier import scripts
 from crawler.frontier.offer import OFFER_BATCH
 from crawler.frontier.preflight import prepare
-from crawler.frontier.queue import NO_TURN
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Operation, Settlement, TurnRelease
+from crawler.frontier.turn_answers import NO_TURN
 from crawler.plans.registry import PlanRecord, Registry
 from testbed.servers import Redis as Server
 

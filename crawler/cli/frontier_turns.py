@@ -12,7 +12,7 @@ from crawler.base.errors import UnavailableError
 from crawler.base.events import Events
 from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.preflight import begin_or_check_frontier
-from crawler.frontier.queue import NO_SESSION, NO_TURN, queues_of
+from crawler.frontier.queue import queues_of
 from crawler.frontier.session import Session
 from crawler.frontier.settlement import TurnRelease
 from crawler.servers.redis import redis_async, redis_sync
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from crawler.base.tasks import TaskDied
     from crawler.cli.local_turns import LocalTurns
     from crawler.frontier.queue import Queue
+    from crawler.frontier.turn_answers import TurnAnswer, TurnStart
 
 LOOK_SECONDS = 3.0  # how long a Redis may take to answer; a command works without one as well
 NO_SITE = ""  # the site of a command's file may not be the crawl's, whose politeness it mustn't change
@@ -87,34 +88,36 @@ class FrontierTurns:
         await asyncio.to_thread(self._session.close)
         await self._queue.redis.aclose()
 
-    async def acquire_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
+    async def acquire_turn(self, host: str, site: str, owner: str) -> TurnAnswer:
         """As `crawler.frontier.queue.Queue.acquire_turn`.
 
         Raises:
             UnavailableError: The session was lost, as while the machine slept.
         """
-        own, own_ms = await self._own.acquire_turn(host, site, owner)
-        if own <= NO_TURN:
-            return own, own_ms
-        token, number_ms = NO_TURN, 0
+        own = await self._own.acquire_turn(host, site, owner)
+        if own.state != "acquired":
+            return own
+        answer = None
         try:
-            token, number_ms = await self._queue.acquire_turn(host, NO_SITE, owner)
+            answer = await self._queue.acquire_turn(host, NO_SITE, owner)
         finally:
-            if token <= NO_TURN:
-                self._own.release(owner, 0, TurnRelease(host, own))
-        if token == NO_SESSION:
+            if answer is None or answer.state != "acquired":
+                self._own.release(owner, 0, TurnRelease(host, own.token))
+        if answer.state == "lapsed":
             raise UnavailableError("this command's session in Redis was lost, and with it the hosts' turns")
-        return token, max(own_ms, number_ms) if token > NO_TURN else number_ms
+        if answer.state == "acquired":
+            return answer._replace(delay_ms=max(own.delay_ms, answer.delay_ms))
+        return answer
 
-    async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> tuple[int, int]:
+    async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> TurnAnswer:
         """As `crawler.frontier.queue.Queue.acquire_address`."""
         return await self._queue.acquire_address(name, owner, concurrency, delay_ms)
 
-    async def turn_start(self, host: str, crawl_delay_ms: int, owner: str, token: int) -> tuple[int, int, int]:
+    async def turn_start(self, host: str, crawl_delay_ms: int, owner: str, token: int) -> TurnStart:
         """As `crawler.frontier.queue.Queue.turn_start`."""
-        _surplus, _wait_ms, own_ms = await self._own.turn_start(host, crawl_delay_ms, owner, token)
-        surplus, wait_ms, delay_ms = await self._queue.turn_start(host, crawl_delay_ms, owner, token)
-        return surplus, wait_ms, max(own_ms, delay_ms)
+        own = await self._own.turn_start(host, crawl_delay_ms, owner, token)
+        start = await self._queue.turn_start(host, crawl_delay_ms, owner, token)
+        return start._replace(delay_ms=max(own.delay_ms, start.delay_ms))
 
     def release(self, owner: str, partition: int, turn: TurnRelease) -> None:
         """Takes a turn back; the frontier is told soon, or frees it when the session ends."""

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.frontier.queue import HOST_BACKOFF, NO_TURN
+from crawler.frontier.turn_answers import NO_TURN, TurnAnswer, TurnStart
 
 if TYPE_CHECKING:
     from crawler.frontier.settlement import TurnRelease
@@ -45,19 +45,19 @@ class LocalTurns:
         self._turns: dict[str, _HostTurn] = {}
         self._tokens = 0
 
-    async def acquire_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:  # noqa: ARG002 -- the protocol's
+    async def acquire_turn(self, host: str, site: str, owner: str) -> TurnAnswer:  # noqa: ARG002 -- the protocol's
         """As `crawler.frontier.queue.Queue.acquire_turn`."""
         return self._acquire(host, self._delay_s)
 
-    async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> tuple[int, int]:  # noqa: ARG002 -- the protocol's
+    async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> TurnAnswer:  # noqa: ARG002 -- the protocol's
         """As `crawler.frontier.queue.Queue.acquire_address`, for one request at a time."""
         return self._acquire(name, delay_ms / 1000)
 
-    async def turn_start(self, host: str, crawl_delay_ms: int, owner: str, token: int) -> tuple[int, int, int]:  # noqa: ARG002 -- the protocol's
+    async def turn_start(self, host: str, crawl_delay_ms: int, owner: str, token: int) -> TurnStart:  # noqa: ARG002 -- the protocol's
         """As `crawler.frontier.queue.Queue.turn_start`: a longer Crawl-delay holds from now on."""
         turn = self._turns[host]
         turn.delay_s = max(turn.delay_s, crawl_delay_ms / 1000)
-        return 0, 0, int(turn.delay_s * 1000)
+        return TurnStart(surplus=0, wait_ms=0, delay_ms=int(turn.delay_s * 1000))
 
     def release(self, owner: str, partition: int, turn: TurnRelease) -> None:  # noqa: ARG002 -- the protocol's
         """Takes a turn back; the next one starts when the host's delay and backoff have passed."""
@@ -69,17 +69,17 @@ class LocalTurns:
         if turn.since_start_ms >= 0:
             held.free_at = now - turn.since_start_ms / 1000 + held.delay_s
 
-    def _acquire(self, name: str, delay_s: float) -> tuple[int, int]:
+    def _acquire(self, name: str, delay_s: float) -> TurnAnswer:
         turn = self._turns.setdefault(name, _HostTurn(delay_s))
         if turn.token != NO_TURN:
-            return NO_TURN, BUSY_MILLISECONDS
+            return TurnAnswer("busy", wait_ms=BUSY_MILLISECONDS)
         if (backoff_s := turn.backoff_until - _now()) > 0:
-            return HOST_BACKOFF, int(backoff_s * 1000) + 1
+            return TurnAnswer("backoff", wait_ms=int(backoff_s * 1000) + 1)
         if (wait_s := turn.free_at - _now()) > 0:
-            return NO_TURN, int(wait_s * 1000) + 1
+            return TurnAnswer("busy", wait_ms=int(wait_s * 1000) + 1)
         self._tokens += 1
         turn.token = self._tokens
-        return turn.token, int(turn.delay_s * 1000)
+        return TurnAnswer("acquired", turn.token, delay_ms=int(turn.delay_s * 1000))
 
 
 def _now() -> float:

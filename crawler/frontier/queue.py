@@ -35,6 +35,7 @@ from crawler.frontier.offer import (
 )
 from crawler.frontier.recall import Recall
 from crawler.frontier.settlement import Settlement, TurnRelease
+from crawler.frontier.turn_answers import NO_TURN, TurnAnswer, TurnStart
 from crawler.servers.redis_cluster import is_cluster
 
 if TYPE_CHECKING:
@@ -49,9 +50,6 @@ SETTLE_CALL_MAX = 100  # most settlements, and turns, in one call: some 5 ms of 
 BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; see settle.lua for the next
 BACKOFF_LONGEST_SECONDS = 300.0  # the longest backoff, so that a host that is back is noticed within five minutes
 DELIVERED = "+"  # stands in place of the host of a seed that needs no fetch
-# Stand in place of a token: no turn is free, there is no session, the host has a backoff.
-NO_TURN, NO_SESSION, HOST_BACKOFF = 0, -1, -2
-OTHERS_FIRST = -1  # stands in place of ms: other turns of the host are used first
 DAY_MILLISECONDS = 86_400_000
 COUNT_WORDS = 3  # how many arguments of offer.lua each count takes
 # After how long at most a claim comes back to a host with due seeds all of whose turns are held: RECHECK_MS in
@@ -268,12 +266,9 @@ class Queue:
             limits = [self._config.max_attempts, self._config.fail_days, *pauses, len(ends)]
             arguments: list[object] = [self._channel, self._other_channel, owner, *limits]
             for end in ends:
-                is_later = end.operation in ("retry", "postpone")
-                amount = end.amount_ms if is_later else end.claimed.due_ms  # see settle.lua
-                arguments += (end.operation, end.claimed.fingerprint, end.claimed.claim, amount, end.reason, end.served)
-            for turn in releases:
-                arguments += (turn.host, turn.turn, turn.since_start_ms, turn.backoff_ms)
-                arguments += (turn.answers, turn.failures, turn.overloads)
+                arguments += end.packed()
+            for release in releases:
+                arguments += release.packed()
             ended, ends_done, releases_done = await self._run("settle", partition, arguments)
             self._in_flight[partition, owner].end(ends[:ends_done], releases[:releases_done])
             accepted, settled, released = accepted + ended, settled + ends_done, released + releases_done
@@ -295,17 +290,12 @@ class Queue:
         """Forgets what an owner holds, after its lease was lost: others have it now."""
         self._in_flight.pop((partition, owner), None)
 
-    async def acquire_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
-        """Acquires a turn of a host for a request that no seed stands for.
-
-        Returns:
-            (token, delay in ms); (NO_TURN, ms until it is worth asking again); (HOST_BACKOFF, ms that it lasts); or
-            (NO_SESSION, 0): the owner has none.
-        """
+    async def acquire_turn(self, host: str, site: str, owner: str) -> TurnAnswer:
+        """Acquires a turn of a host for a request that no seed stands for, if one is free."""
         return await self._acquire(host, owner, site)
 
-    async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> tuple[int, int]:
-        """Acquires a turn of an address, which is released like a host's; returns what `acquire_turn` does.
+    async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> TurnAnswer:
+        """Acquires a turn of an address, if one is free; it is released like a host's.
 
         Args:
             name: `@` and the address.
@@ -314,20 +304,15 @@ class Queue:
         """
         return await self._acquire(name, owner, "", concurrency, delay_ms)
 
-    async def turn_start(self, host: str, crawl_delay_ms: int, owner: str, token: int) -> tuple[int, int, int]:
+    async def turn_start(self, host: str, crawl_delay_ms: int, owner: str, token: int) -> TurnStart:
         """Says when a turn may start its next request, by its host's politeness as it is now.
 
         Args:
             crawl_delay_ms: The delay that the host's robots.txt asks for: from now on the host has one turn. 0: that
                 isn't known.
             token: Of the owner's turn that the next request is to start on.
-
-        Returns:
-            How many other turns are held beyond those that may be used beside this one; ms until this turn may start
-            a request, or OTHERS_FIRST; and the host's delay in ms.
         """
-        surplus, wait_ms, delay_ms = await self._turn_start(host, crawl_delay_ms or "", owner, token)
-        return surplus, wait_ms, delay_ms
+        return TurnStart(*await self._turn_start(host, crawl_delay_ms or "", owner, token))
 
     async def drop_crawl_delay(self, host: str) -> None:
         """Forgets a host's Crawl-delay: its robots.txt asks for none any more."""
@@ -337,19 +322,20 @@ class Queue:
         """Sets how many seeds a claim takes of a host while its robots.txt is unreachable; 0: it is there again."""
         await self._run("hold_for_robots", partition_of(host, self.partitions), [host, seeds])
 
-    async def _turn_start(self, host: str, *arguments: object) -> list[int]:
+    async def _turn_start(self, host: str, *arguments: object) -> list[Any]:
         partition = partition_of(host, self.partitions)
         return await self._run("turn_start", partition, [self._channel, self._other_channel, host, *arguments])
 
-    async def _acquire(self, host: str, owner: str, site: str, *budget: int) -> tuple[int, int]:
+    async def _acquire(self, host: str, owner: str, site: str, *budget: int) -> TurnAnswer:
         partition = partition_of(host, self.partitions)
         await self._recall_given_up(partition, owner)
         in_flight = self._in_flight[partition, owner]
         with in_flight.call() as serial:
-            token, delay_or_wait_ms = await self._run("acquire_turn", partition, [owner, host, site, serial, *budget])
-        if token > NO_TURN:
-            in_flight.turns.add(f"{token} {host}")
-        return token, delay_or_wait_ms
+            state, *numbers = await self._run("acquire_turn", partition, [owner, host, site, serial, *budget])
+        answer = TurnAnswer(state.decode(), *numbers)
+        if answer.state == "acquired":
+            in_flight.turns.add(f"{answer.token} {host}")
+        return answer
 
     async def totals(self) -> Totals:
         """Returns the number of seeds in each state, summed over the partitions; each is read at its own moment."""
@@ -381,8 +367,8 @@ class Queue:
         in_flight, keys = self._in_flight[partition, owner], self.keys.partition(partition)
         return Recall(self.redis, keys, self.frontier, channel=self._channel, owner=owner, in_flight=in_flight)
 
-    async def _run(self, name: str, partition: int, arguments: Sequence[object]) -> list[int]:
-        answer: list[int] = await scripts.run(self.redis, name, self._script_keys[partition], arguments)
+    async def _run(self, name: str, partition: int, arguments: Sequence[object]) -> list[Any]:
+        answer: list[Any] = await scripts.run(self.redis, name, self._script_keys[partition], arguments)
         return answer
 
 

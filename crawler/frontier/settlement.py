@@ -20,7 +20,7 @@ class Settlement:
         operation: `finish` (done and delivered), `retry` (tried in vain, due again later), `fail` (given up), `release`
             (not tried; ready again as if it had not been claimed), `postpone` (not tried; due again later) or `fetch`
             (of a delivered page: ready again, to be fetched instead of told of).
-        amount_ms: For `retry` and `postpone`, for how long. (For the others settle.lua gets the seed's due time.)
+        amount_ms: For `retry` and `postpone`, for how long.
         reason: What the ledger counts, or statistics alone; for `finish` an optional note such as `redirected`.
         tellable: Of a `finish`: the page became one item without gaps and led nowhere else, so a plan that asks for it
             later can be told of that item without a fetch.
@@ -34,12 +34,14 @@ class Settlement:
     tellable: bool = False
     left_out: frozenset[str] = frozenset()
 
-    @property
-    def served(self) -> str:
-        """The last word for settle.lua: whether the page can be told of, and the plans that it was delivered for.
+    def packed(self) -> tuple[object, ...]:
+        """Returns the words for settle.lua, in its order."""
+        claimed = self.claimed
+        amount_ms = self.amount_ms if self.operation in ("retry", "postpone") else claimed.due_ms
+        return self.operation, claimed.fingerprint, claimed.claim, amount_ms, self.reason, self._served()
 
-        Of a `fetch` it is the host that the page is fetched from.
-        """
+    def _served(self) -> str:
+        """Returns whether the page can be told of, and the plans that it was delivered for; of a `fetch` its host."""
         if self.operation == "fetch":
             return self.claimed.seed.host
         plans = (seed.plan for seed in self.claimed.seeds if seed.plan not in self.left_out)
@@ -68,3 +70,8 @@ class TurnRelease:
     answers: int = 0
     failures: int = 0
     overloads: int = 0
+
+    def packed(self) -> tuple[object, ...]:
+        """Returns the words for settle.lua, in its order."""
+        asked = (self.host, self.turn, self.since_start_ms, self.backoff_ms)
+        return *asked, self.answers, self.failures, self.overloads

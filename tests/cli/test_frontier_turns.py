@@ -20,7 +20,7 @@ from crawler.frontier.keys import SCHEMA_VERSION
 from crawler.frontier.migration import migrate
 from crawler.frontier.owners import new_owner, owner_node
 from crawler.frontier.preflight import prepare
-from crawler.frontier.queue import NO_TURN, queues_of
+from crawler.frontier.queue import queues_of
 from crawler.frontier.settlement import TurnRelease
 from crawler.plans.operator import Operator
 from crawler.sites import Site
@@ -52,15 +52,15 @@ async def test_a_turn_is_had_when_the_crawl_has_released_it_and_the_other_way_ro
     turns = await turns_of(redis_url)
     try:
         owner = turns.owners[0]
-        held, _delay_ms = await frontier.acquire_turn(HOST, "board", "A")
-        assert (await turns.acquire_turn(HOST, "check", owner))[0] == NO_TURN
+        held = (await frontier.acquire_turn(HOST, "board", "A")).token
+        assert (await turns.acquire_turn(HOST, "check", owner)).state == "busy"
         await frontier.settle(0, "A", (), [TurnRelease(HOST, held)])
-        token, _delay_ms = await turns.acquire_turn(HOST, "check", owner)
-        assert token > NO_TURN
-        assert (await frontier.acquire_turn(HOST, "board", "A"))[0] == NO_TURN
+        state, token, *_ = await turns.acquire_turn(HOST, "check", owner)
+        assert state == "acquired"
+        assert (await frontier.acquire_turn(HOST, "board", "A")).state == "busy"
         turns.release(owner, 0, TurnRelease(HOST, token, since_start_ms=0))
         await asyncio.gather(*turns._releases)
-        wait_ms = (await frontier.acquire_turn(HOST, "board", "A"))[1]
+        wait_ms = (await frontier.acquire_turn(HOST, "board", "A")).wait_ms
         assert 0 < wait_ms <= 1_000  # the host's delay, from the command's request on
     finally:
         await turns.close()

@@ -503,7 +503,7 @@ class Interleaving:
         if not heard:
             serial = self._in_flight(slot).unanswered[-1][1]
             return
-        token, _number = answer
+        token = answer.token
         must((token > 0) == bool(got), "acquire_turn answered", answer, "and gave", got)
         if got:
             slot.turns[host, token] = self.model.now_ms if starts else None
@@ -522,7 +522,7 @@ class Interleaving:
         if not heard:
             serial = self._in_flight(slot).unanswered[-1][1]
             return
-        token, _number = answer
+        token = answer.token
         must((token > 0) == bool(got), "acquire_address answered", answer, "and gave", got)
         if got:
             slot.turns[ADDRESS, token] = self.model.now_ms

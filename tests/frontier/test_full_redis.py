@@ -93,7 +93,7 @@ async def test_a_claim_with_a_lost_answer_is_taken_back(frontier, losing, fill):
 
 async def test_a_held_seed_still_acquires_turns_for_its_images(frontier, fill):
     await fill()
-    assert (await frontier.queues["content"].acquire_turn("img.test", "s", "A"))[0] > 0
+    assert (await frontier.queues["content"].acquire_turn("img.test", "s", "A")).state == "acquired"
 
 
 async def test_operators_make_room(frontier, redis, fill):

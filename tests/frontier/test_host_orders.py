@@ -34,13 +34,13 @@ async def test_a_delay_binds_all_turns_of_a_host_from_now_on(frontier, orders):
     assert await frontier.queues["content"].turn_start(HOST, 0, "A", lower.turn) == (1, 30_000, 30_000)
     await frontier.settle("A", ends(seeds[1:]), turns(seeds[1:], since_start_ms=4_000))
     assert (await frontier.claim("B")).seeds == []
-    token, wait_ms = await acquire(frontier)
-    assert token == 0
-    assert 10_000 < wait_ms <= 15_000  # a delay after the last start on any turn; it is asked for again before
+    answer = await acquire(frontier)
+    assert answer.state == "busy"
+    assert 10_000 < answer.wait_ms <= 15_000  # a delay after the last start on any turn; it is asked for again before
     await orders.change(HOST, delay_s=0)
-    token, delay_ms = await acquire(frontier)
-    assert token > 0  # by the site's delay again, on one of its turns
-    assert delay_ms == 2_000
+    answer = await acquire(frontier)
+    assert answer.state == "acquired"  # by the site's delay again, on one of its turns
+    assert answer.delay_ms == 2_000
     assert await orders.all() == {}
 
 
@@ -52,7 +52,7 @@ async def test_a_delay_never_takes_the_place_of_a_longer_one(frontier, orders, s
     await frontier.offer(content(1))
     seeds = await claimed(frontier, 1)
     await orders.change(HOST, delay_s=5)
-    assert (await frontier.queues["content"].turn_start(HOST, crawl_delay_ms, "A", seeds[0].turn))[2] == delay_ms
+    assert (await frontier.queues["content"].turn_start(HOST, crawl_delay_ms, "A", seeds[0].turn)).delay_ms == delay_ms
 
 
 async def test_a_paused_host_is_asked_nothing_and_goes_on_at_once(frontier, orders, redis):
@@ -60,9 +60,9 @@ async def test_a_paused_host_is_asked_nothing_and_goes_on_at_once(frontier, orde
     assert await orders.change(HOST, paused=True) == HostOrder(paused=True)
     seeds = (await frontier.claim()).seeds
     assert [one.seed.host for one in seeds] == ["b.test"]
-    token, wait_ms = await acquire(frontier)
-    assert token == -2
-    assert wait_ms > 60_000
+    answer = await acquire(frontier)
+    assert answer.state == "backoff"
+    assert answer.wait_ms > 60_000
     async with redis.pubsub() as channel:
         await channel.subscribe(frontier.keys.wake("content"))
         await orders.change(HOST, paused=False)

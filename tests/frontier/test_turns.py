@@ -57,7 +57,7 @@ async def test_the_next_start_is_a_delay_after_the_last_also_for_others(frontier
         answer = await frontier.claim(owner, frontier=kind)
         assert answer.seeds == []
         assert 5_000 < answer.wait_ms <= 6_000
-    assert 5_000 < (await acquire(frontier))[1] <= 6_000
+    assert 5_000 < (await acquire(frontier)).wait_ms <= 6_000
 
 
 async def test_a_turn_of_an_owner_without_a_session_blocks_nobody(frontier, redis):
@@ -70,7 +70,7 @@ async def test_a_turn_of_an_owner_without_a_session_blocks_nobody(frontier, redi
     assert await held(frontier) == set()
     assert await frontier.problems() == []
     await redis.hset(key, "h1", "ghost:1:1:abcd 1001")
-    assert 1_500 < (await acquire(frontier))[1] <= 2_000
+    assert 1_500 < (await acquire(frontier)).wait_ms <= 2_000
 
 
 @pytest.mark.parametrize(
@@ -147,10 +147,10 @@ async def test_a_host_that_has_one_turn_left_keeps_the_delay_after_the_starts_on
 
 async def test_a_crawl_delay_is_kept_though_nothing_is_known_of_the_host(frontier):
     assert await frontier.queues["content"].turn_start("a.test", 5_000, "A", 0) == (0, -1, 5_000)
-    token, delay_ms = await acquire(frontier)
-    assert delay_ms == 5_000
-    await release_turn(frontier, "a.test", token, since_start_ms=0)
-    assert 4_900 < (await acquire(frontier))[1] <= 5_000
+    answer = await acquire(frontier)
+    assert answer.delay_ms == 5_000
+    await release_turn(frontier, "a.test", answer.token, since_start_ms=0)
+    assert 4_900 < (await acquire(frontier)).wait_ms <= 5_000
 
 
 async def level(frontier, host="a.test"):
@@ -166,7 +166,7 @@ async def wait_ms(frontier, host="a.test"):
 async def ask(frontier, host="a.test", since_start_ms=0, **signs):
     """Acquires a turn as soon as it is free, and releases it with what its requests say of the host."""
     await frontier.redis.hdel(frontier.keys.partition(0).turn(host), "x", "n1")
-    turn, _delay = await acquire(frontier, host)
+    turn = (await acquire(frontier, host)).token
     assert turn > 0
     await release_turn(frontier, host, turn, since_start_ms=since_start_ms, **signs)
 
@@ -236,7 +236,7 @@ async def test_while_a_host_fails_one_seed_at_a_time_is_given_out_in_both_fronti
     probe = (await frontier.claim("B", frontier="nav")).seeds
     assert len(probe) == 1
     assert (await frontier.claim()).seeds == []
-    assert (await acquire(frontier))[0] == 0
+    assert (await acquire(frontier)).state == "busy"
     await frontier.settle("B", ends(probe), turns(probe, since_start_ms=0, answers=1), frontier="nav")
     seeds = (await frontier.claim()).seeds  # it is well again
     assert len({claimed.turn for claimed in seeds}) > 1
@@ -253,15 +253,17 @@ async def test_what_was_under_way_when_the_level_rose_does_not_count(frontier):
 
 
 async def test_a_pause_never_shortens_one_that_the_host_asked_for(frontier):
-    turn, _delay = await acquire(frontier)
+    turn = (await acquire(frontier)).token
     await release_turn(frontier, "a.test", turn, since_start_ms=0, backoff_ms=90_000, **FAILED)
     assert 89_000 < await wait_ms(frontier) <= 90_000
-    assert await acquire(frontier) == (-2, pytest.approx(await wait_ms(frontier), abs=500))
+    answer = await acquire(frontier)
+    assert answer.state == "backoff"
+    assert answer.wait_ms == pytest.approx(await wait_ms(frontier), abs=500)
 
 
 async def test_others_who_hold_turns_are_told_to_stop(frontier):
     await frontier.polite(concurrency=2)
-    first, _delay = await acquire(frontier)
+    first = (await acquire(frontier)).token
     await acquire(frontier, owner="B")
     async with frontier.redis.pubsub() as channel:
         await channel.subscribe(frontier.keys.wake("nav"), frontier.keys.wake("content"))
@@ -281,9 +283,9 @@ async def test_a_host_can_be_reported_on_before_its_turn_is_released(frontier):
 
 
 async def test_acquiring_a_turn_takes_a_session(frontier):
-    assert await acquire(frontier, owner="nobody") == (-1, 0)
+    assert (await acquire(frontier, owner="nobody")).state == "lapsed"
     await frontier.lapse("A")
-    assert await acquire(frontier) == (-1, 0)
+    assert (await acquire(frontier)).state == "lapsed"
 
 
 async def test_nav_and_content_of_one_host_take_turns(frontier):
@@ -337,10 +339,10 @@ async def test_who_has_no_seed_gets_the_next_turn_of_a_busy_host(frontier):
     await frontier.polite(burst=1)
     await frontier.offer(*(content(number) for number in range(3)))
     seeds = (await frontier.claim("A")).seeds
-    assert (await acquire(frontier, owner="B"))[0] == 0
+    assert (await acquire(frontier, owner="B")).state == "busy"
     await frontier.finish("A", seeds)
     assert (await frontier.claim("A")).seeds == []
-    assert (await acquire(frontier, owner="B"))[0] > 0
+    assert (await acquire(frontier, owner="B")).state == "acquired"
 
 
 async def test_yielding_calls_the_other_frontier(frontier):

@@ -42,9 +42,9 @@ local CRASHES_MAX = 3 -- how many workers may die with a quarantined seed before
 local DRAIN_MS = 60000 -- how soon an owner who is told to drain must come for the quarantined seed, before others may
 local YIELD_MS = 1200 -- how long a turn is left to whoever waits for it, who asks once a second
 
-local channel, other_channel, token, owner, claim = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local serial, max_seeds, carrying, lock_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
-local has_browser = ARGV[10] == '1'
+local channel, other_channel, token, owner, claim, serial, max_seeds, carrying, lock_ms, has_browser = unpack(ARGV)
+serial, max_seeds, carrying = tonumber(serial), tonumber(max_seeds), tonumber(carrying)
+has_browser = has_browser == '1'
 -- Whether hosts are left to owners with a browser, where all pages of their sites must be rendered.
 local leaves_hosts = not has_browser and call('EXISTS', browser_sites) == 1
 

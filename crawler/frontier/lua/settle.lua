@@ -23,15 +23,24 @@
 -- Returns {how many settlements ended a claim, how many of them it came to, and how many of the turns}. Those that it
 --   came to and that ended none found the claim somebody else's by now.
 
-local SETTLEMENTS_FROM = 9 -- the place in ARGV where the settlements begin
-local SETTLEMENT_WORDS = 6
-local TURN_WORDS = 7
+local HEAD_WORDS, SETTLEMENT_WORDS, TURN_WORDS = 8, 6, 7 -- how many of ARGV each part takes
 local FORGIVEN_MAX = 20 -- failures in a row that are taken for the pages' own, after a page that was answered
 local EXPIRED_MAX = 20 -- most failed seeds that are forgotten in one call
 
-local channel, other_channel, owner = ARGV[1], ARGV[2], ARGV[3]
-local max_attempts, fail_days, number = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[8])
-local first_backoff, longest_backoff = tonumber(ARGV[6]), tonumber(ARGV[7])
+local channel, other_channel, owner, max_attempts, fail_days, first_backoff, longest_backoff, number =
+  unpack(ARGV, 1, HEAD_WORDS)
+max_attempts, fail_days, number = tonumber(max_attempts), tonumber(fail_days), tonumber(number)
+first_backoff, longest_backoff = tonumber(first_backoff), tonumber(longest_backoff)
+
+-- Returns the words of the call's nth settlement, and of its nth turn.
+local function settlement_words(n)
+  local before = HEAD_WORDS + SETTLEMENT_WORDS * (n - 1)
+  return unpack(ARGV, before + 1, before + SETTLEMENT_WORDS)
+end
+local function turn_words(n)
+  local before = HEAD_WORDS + SETTLEMENT_WORDS * number + TURN_WORDS * (n - 1)
+  return unpack(ARGV, before + 1, before + TURN_WORDS)
+end
 
 -- What workers are woken for: a free turn or a seed for later, in this frontier and in the other; seeds that are ready.
 local announces_turn, announces_other_turn, announces_release = false, false, false
@@ -162,14 +171,14 @@ end
 -- `claims` and held:OWNER. Returns how many claims it ended, and how many it came to.
 local function settle()
   local fingerprints = {}
-  for n = 1, number do fingerprints[n] = ARGV[SETTLEMENTS_FROM + SETTLEMENT_WORDS * (n - 1) + 1] end
+  for n = 1, number do fingerprints[n] = select(2, settlement_words(n)) end
   local present, values = read_all('HMGET', claims, fingerprints), read_all('HMGET', seed, fingerprints)
   local further = read_further(fingerprints)
   local ended, is_ended, done = {}, {}, 0
   for n, fingerprint in ipairs(fingerprints) do
     if not has_time() then break end
-    local at = SETTLEMENTS_FROM + SETTLEMENT_WORDS * (n - 1)
-    local operation, claim, amount, reason = ARGV[at], ARGV[at + 2], tonumber(ARGV[at + 3]), ARGV[at + 4]
+    local operation, _, claim, amount_text, reason, served = settlement_words(n)
+    local amount = tonumber(amount_text)
     if present[n] == claim and values[n] and not is_ended[fingerprint] then
       local host, kinds = host_and_kinds(values[n], further[n])
       local interval = kinds[1].interval
@@ -180,7 +189,7 @@ local function settle()
         if interval > 0 then
           end_visited(fingerprint, host, kinds, amount, reason)
         else
-          end_delivered(fingerprint, values[n], further[n], host, kinds, ARGV[at + 5], reason)
+          end_delivered(fingerprint, values[n], further[n], host, kinds, served, reason)
         end
       elseif operation == 'postpone' then
         make_ready_later(fingerprint, host, kinds, now + amount)
@@ -188,9 +197,9 @@ local function settle()
         make_ready(fingerprint, host, kinds, amount)
         announces_release = true
       elseif operation == 'fetch' then
-        end_untold(fingerprint, values[n], further[n], ARGV[at + 5], kinds, amount)
+        end_untold(fingerprint, values[n], further[n], served, kinds, amount)
       else
-        local may_retry, served = operation == 'retry', ARGV[at + 5]
+        local may_retry = operation == 'retry'
         end_unfinished(fingerprint, values[n], further[n], host, kinds, amount, reason, may_retry, served)
       end
       announces_turn = announces_turn or interval > 0 or operation == 'retry' or operation == 'postpone'
@@ -249,11 +258,12 @@ end
 -- Releases the call's turns and takes in what they say of their hosts. Reads and writes the hosts' turns, and `hosts`
 -- of both frontiers. Returns how many it came to.
 local function release_turns()
-  local done = 0
-  for i = SETTLEMENTS_FROM + SETTLEMENT_WORDS * number, #ARGV, TURN_WORDS do
+  local turns, done = (#ARGV - HEAD_WORDS - SETTLEMENT_WORDS * number) / TURN_WORDS, 0
+  for n = 1, turns do
     if not has_time() then break end
-    local host, turn_token, since_start, backoff_ms = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
-    local answers, failures, overloads = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6])
+    local host, turn_token, since_start, backoff_ms, answers, failures, overloads = turn_words(n)
+    since_start, backoff_ms = tonumber(since_start), tonumber(backoff_ms)
+    answers, failures, overloads = tonumber(answers), tonumber(failures), tonumber(overloads)
     local host_turns = turns_of(host)
     local delay, ends_at = politeness_of(host_turns), backoff_ms > 0 and now + backoff_ms or 0
     if since_start >= 0 then
@@ -266,7 +276,7 @@ local function release_turns()
     back_off(host_turns, ends_at)
     local is_ready, other_is_ready = update_host_in_both(host_turns)
     announces_turn, announces_other_turn = announces_turn or is_ready, announces_other_turn or other_is_ready
-    done = done + 1
+    done = n
   end
   return done
 end

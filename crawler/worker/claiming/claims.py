@@ -12,8 +12,9 @@ from redis.exceptions import RedisError
 
 from crawler.base import log_events
 from crawler.base.tasks import cancel
-from crawler.frontier.queue import NO_TURN, ClaimAnswer
+from crawler.frontier.queue import ClaimAnswer
 from crawler.frontier.settlement import Settlement, TurnRelease
+from crawler.frontier.turn_answers import NO_TURN
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector

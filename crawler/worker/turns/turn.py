@@ -6,8 +6,9 @@ import asyncio
 from typing import Literal
 
 from crawler.base.errors import HostBackoffError
-from crawler.frontier.queue import BACKOFF_FIRST_SECONDS, NO_TURN
+from crawler.frontier.queue import BACKOFF_FIRST_SECONDS
 from crawler.frontier.settlement import TurnRelease
+from crawler.frontier.turn_answers import NO_TURN
 
 MAX_BACKOFF_WAIT_SECONDS = 10.0  # longest backoff of a host that a request waits for; with a longer one it fails
 # What a request says of its host: it answers; it failed at a seed's first try, which may be the page's own fault; it is

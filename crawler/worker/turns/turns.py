@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from crawler.base import reasons
 from crawler.base.errors import HostBackoffError, SessionLostError
-from crawler.frontier.queue import HOST_BACKOFF, NO_SESSION, NO_TURN, OTHERS_FIRST
+from crawler.frontier.turn_answers import OTHERS_FIRST
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.worker.claiming.outcomes import Outcome
 from crawler.worker.claiming.refused import RefusedError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.frontier.session import Lease, Session
     from crawler.frontier.settlement import TurnRelease
+    from crawler.frontier.turn_answers import TurnAnswer, TurnStart
     from crawler.worker.claiming.request_state import RequestState, TurnUse
     from crawler.worker.claiming.visits import Visit
 
@@ -54,13 +55,13 @@ class CrawlDelay(NamedTuple):
 class TurnSource(Protocol):
     """Who gives turns: `crawler.frontier.queue.Queue`, whose methods say more."""
 
-    async def acquire_turn(self, host: str, site: str, owner: str) -> tuple[int, int]:
+    async def acquire_turn(self, host: str, site: str, owner: str) -> TurnAnswer:
         """Acquires a turn of a host."""
 
-    async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> tuple[int, int]:
+    async def acquire_address(self, name: str, owner: str, concurrency: int, delay_ms: int) -> TurnAnswer:
         """Acquires a turn of an address."""
 
-    async def turn_start(self, host: str, crawl_delay_ms: int, owner: str, token: int) -> tuple[int, int, int]:
+    async def turn_start(self, host: str, crawl_delay_ms: int, owner: str, token: int) -> TurnStart:
         """Says when a turn may start its next request."""
 
 
@@ -136,14 +137,12 @@ class Turns:
         lease = self._lease(host)
         if not lease.alive:
             return None, MAX_POLL_SECONDS
-        token, number_ms = await self._queue.acquire_turn(host, site, lease.owner)
-        if token > NO_TURN:
-            return Lane(host, token, lease.partition, number_ms / 1000), 0.0
-        if token == NO_SESSION:  # the frontier's clock is ahead of this one: the session will know soon
-            return None, MAX_POLL_SECONDS
-        if token == HOST_BACKOFF and number_ms > MAX_BACKOFF_WAIT_SECONDS * 1000:
-            raise HostBackoffError(host, number_ms / 1000)
-        return None, number_ms / 1000
+        answer = await self._queue.acquire_turn(host, site, lease.owner)
+        if answer.state == "acquired":
+            return Lane(host, answer.token, lease.partition, answer.delay_ms / 1000), 0.0
+        if answer.state == "backoff" and answer.wait_ms > MAX_BACKOFF_WAIT_SECONDS * 1000:
+            raise HostBackoffError(host, answer.wait_ms / 1000)
+        return None, _wait_s(answer)
 
     async def acquire_within(self, host: str, site: str, seconds: float) -> tuple[Lane | None, float]:
         """Waits for a turn of a host for so long at most, on behalf of a visit that holds a turn of another host.
@@ -184,10 +183,10 @@ class Turns:
         lease = self._lease(name)
         if not lease.alive:
             return None, MAX_POLL_SECONDS
-        token, number_ms = await self._queue.acquire_address(name, lease.owner, concurrency, int(delay_s * 1000))
-        if token > NO_TURN:
-            return Turn(name, token, lease.partition, delay_s), 0.0
-        return None, MAX_POLL_SECONDS if token == NO_SESSION else number_ms / 1000
+        answer = await self._queue.acquire_address(name, lease.owner, concurrency, int(delay_s * 1000))
+        if answer.state == "acquired":
+            return Turn(name, answer.token, lease.partition, delay_s), 0.0
+        return None, _wait_s(answer)
 
     def note_use(self, turn: Turn, visit: Visit) -> None:
         """Notes that a visit uses a turn that didn't come with its seed, until it is released."""
@@ -228,7 +227,7 @@ class Turns:
             PageTimeoutError: The visit's time is up.
         """
 
-        async def ask() -> tuple[int, int, int]:
+        async def ask() -> TurnStart:
             visit.check()
             crawl_delay_ms = int(turn.crawl_delay_s * 1000)
             return await self._queue.turn_start(turn.host, crawl_delay_ms, self._owner_of(turn), turn.token)
@@ -288,3 +287,10 @@ class Turns:
         if not lease.alive:
             raise SessionLostError("no session in which the turn is held")
         return lease.owner
+
+
+def _wait_s(answer: TurnAnswer) -> float:
+    """Returns the seconds until it is worth asking again for a turn that wasn't acquired."""
+    if answer.state == "lapsed":  # the frontier's clock is ahead of this one: the session will know soon
+        return MAX_POLL_SECONDS
+    return answer.wait_ms / 1000
