@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from crawler.base import reasons, text
 from crawler.base.errors import ExtractError
-from crawler.extract.author import read_author, says_by_whom, without_label
+from crawler.extract.author import WrittenNames, read_author, says_by_whom, without_label
 from crawler.extract.blocks import blocks_of
 from crawler.extract.comments import MAX_COMMENTS, ReadComment
 from crawler.extract.dates import Guess
@@ -93,13 +93,15 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     lines = _lines_around(page, evidence, title.place, places)
     properties, change = properties_of(lines), last_change(evidence, places)
     refused = (title.words, *site_names_of(declared, url))
-    author, author_sure = read_author(declared, lines, refused, of_author(properties), change)
-    first_post = posts[0].published if posts and page_type == "forum" else None
-    if isinstance(first_post, Guess):
-        first_post = None
+    names = WrittenNames(lines, evidence.texts, [*of_author(properties)], change)
+    author, author_sure = read_author(declared, names, refused)
+    opener = posts[0] if posts and page_type == "forum" else None
+    first_post = None if opener is None or isinstance(opener.published, Guess) else opener.published
     elsewhere = partial(dates_elsewhere, evidence, title.place, [post.box for post in posts])
     times = WrittenTimes(first_post, lines, [*of_date(properties)], change, elsewhere)
     published, published_sure = read_published(declared, times, site, language, url)
+    if author is None and opener and not opener.is_comment and (published or "")[:10] == (first_post or "-")[:10]:
+        author = opener.author
     own_blocks = [page.blocks[place] for place in _without_byline(evidence, places, author or "")]
     content, own_markdown = text_of(own_blocks), markdown_of(own_blocks, html.base) if markdown else ""
     declared_text = _declared_text(declared)

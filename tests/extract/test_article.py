@@ -186,12 +186,21 @@ def test_what_is_no_name_is_no_author(name):
         {"main": f"<h1>Flood in Wulong</h1><div class=author-box__name>Li Si</div>{STORY}"},
         {"main": f"<h1>Flood in Wulong</h1><div class=author>Li Si Senior Flood Reporter</div>{STORY}"},
         {"main": f"<h1>Flood in Wulong</h1><div class=author>&amp; Li SiUpdated 3 May 2026</div>{STORY}"},
+        {"main": f"<h1>Flood in Wulong</h1><p>Storms, <a href=/authors/li>Li Si</a></p>{STORY}"},
+        {"main": f"<h1>Flood in Wulong</h1><p>ByLi Si</p><figure>Picture by Wang Wu</figure>{STORY}"},
+        {"main": f"<h1>Flood in Wulong</h1><p>Li Si</p>{STORY}<p>Li Si is a reporter from Wulong.</p>"},
+        {"head": ld('{"@type": "Report", "author": "li.s"}'), "before": "<h1>Flood in Wulong</h1><p>By Li Si"},
     ],
-    ids=["the site's", "card", "any object", "label", "below", "box", "role", "glued"],
+    ids="site,card,object,label,below,box,role,glued,link,picture,told of,account".split(","),
 )
 def test_a_name_that_is_not_declared_for_the_page_is_a_guess(page):
     found = read(**page)
     assert (found.author, found.sureness["author"]) == ("Li Si", "guess")
+
+
+def test_several_elements_that_are_alike_name_several_authors():
+    writers = "".join(f"<a class=author-link href=/author/{name[:2]}>{name}</a>, " for name in ("Li Si", "Wang Wu"))
+    assert read(main=f"<h1>Flood in Wulong</h1><p>{writers}</p>{STORY}").author == "Li Si, Wang Wu"
 
 
 def test_a_line_by_the_title_says_by_whom_and_when():
