@@ -204,6 +204,12 @@ class Item(_Unexported):
         "Each combination of the plan's words whose search had led here when the page was claimed, `keywords` first; "
         "at most 50.",
     ] = field(default_factory=list)
+    whole: Annotated[
+        Annotated[str, Field(pattern="^(mongo|file):items/")] | None,
+        "Where the whole item is, in a message from which something was cut because Kafka takes none as large: "
+        "`mongo:items/ID`, the document with that `_id` in the collection; or `file:` and a path in the media store. "
+        "Null elsewhere.",
+    ] = None
     page_type: Annotated[
         PageType | None,
         "What the page was taken for, where it was read without a site's selectors; null where it was read by these.",

@@ -103,9 +103,10 @@ KAFKA_TOO_LARGE: Final = Choice(
     "KAFKA_TOO_LARGE",
     "cut",
     "What becomes of an item that is larger than Kafka takes (1 MiB, or the topic's `max.message.bytes`): `cut` "
-    "delivers it with fewer comments and shorter texts, and its `truncated` says so; `fail` fails its page as "
-    "`message-too-large`.",
-    choices=("cut", "fail"),
+    "delivers it with fewer comments and shorter texts, and its `truncated` says so; `reference` does so, and its "
+    "`whole` says where all of it is: in MongoDB, where that is among ITEM_SINKS, else in FILES_STORE, which must be a "
+    "folder then; `fail` fails its page as `message-too-large`.",
+    choices=("cut", "reference", "fail"),
 )
 KAFKA_SECURITY_PROTOCOL: Final = Choice(
     "KAFKA_SECURITY_PROTOCOL",

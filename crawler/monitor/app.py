@@ -83,6 +83,7 @@ def build(monitor: Monitor) -> Starlette:
             *_pages(monitor, "/items", items.show, items.table),
             Route("/items-download.jsonl", _page(monitor, "viewer", items.download_lines)),
             Route("/items-download.csv", _page(monitor, "viewer", items.download_csv)),
+            Route("/items-download.parquet", _page(monitor, "viewer", items.download_parquet)),
             *_pages(monitor, "/item", items.show_one, items.table_of_one),
             Route("/media", _page(monitor, "viewer", stored_images.show)),
             *_pages(monitor, "/sites", sites.show, sites.table),

@@ -29,6 +29,7 @@ from crawler.base.redaction import redacted_address
 from crawler.base.seldom import Seldom
 from crawler.pipelines.cut import cut
 from crawler.pipelines.sink import Record, Sink, server_words
+from crawler.pipelines.whole_items import WholeItems
 from crawler.servers.kafka_clients import (
     DELIVERY_MILLISECONDS,
     MESSAGE_BYTES,
@@ -75,10 +76,11 @@ class KafkaSink(Sink):
 
     takes_also: ClassVar[bool] = True
 
-    def __init__(self, settings: Mapping[str, Any], prefix: str, *, cuts: bool) -> None:
+    def __init__(self, settings: Mapping[str, Any], prefix: str, *, cuts: bool, whole_items: WholeItems | None) -> None:
         self._settings = settings
         self._prefix = prefix
         self._cuts = cuts
+        self._whole_items = whole_items
         self._producer: KafkaProducer | None = None
         self._topics: set[str] = set()  # the topics that are known to exist
         self._last_taken: Record | None = None
@@ -95,8 +97,13 @@ class KafkaSink(Sink):
             ConfigError: A setting can't be used.
         """
         kafka_security(settings)
-        cuts = config.KAFKA_TOO_LARGE.of(settings) == "cut"
-        return cls(settings, config.TOPIC_PREFIX.of(settings), cuts=cuts)
+        too_large = config.KAFKA_TOO_LARGE.of(settings)
+        return cls(
+            settings,
+            config.TOPIC_PREFIX.of(settings),
+            cuts=too_large != "fail",
+            whole_items=WholeItems.from_settings(settings) if too_large == "reference" else None,
+        )
 
     @classmethod
     def place(cls, settings: Mapping[str, Any]) -> str:
@@ -219,12 +226,17 @@ class KafkaSink(Sink):
         return left
 
     def _send_cut(self, record: Record, producer: KafkaProducer) -> KafkaError | None:
-        """Sends a message that was too large, cut until it is taken; returns why it isn't."""
+        """Sends a message that was too large, cut until it is taken; returns why it isn't.
+
+        Raises:
+            UnavailableError: The whole item can't be kept now.
+        """
+        whole = self._whole_items.keep(record.value) if self._whole_items else record.value
         max_bytes = min(len(record.value), 2 * (MESSAGE_BYTES - FRAME_BYTES))
         refusal: KafkaError = MessageSizeTooLargeError()
         for _ in range(MAX_CUTS):
             max_bytes //= 2
-            value = cut(record.value, max_bytes)
+            value = cut(whole, max_bytes)
             if value is None:
                 return refusal
             try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+from datetime import datetime
 from urllib.parse import quote
 
 import orjson
+import pyarrow.parquet as pq
 import pytest
 from monitor.conftest import Running, settings_at, text_of
 from pymongo import MongoClient
@@ -120,6 +122,42 @@ async def test_all_of_them_as_files(browser, operator, running, monkeypatch):
     assert viewer.get("/items-download.jsonl?plan=none").text == ""
 
 
+async def test_all_of_them_as_parquet(browser, operator, monkeypatch):
+    """Its columns have types; a field of another type, as anybody may write it to Redis, costs that field alone."""
+    monkeypatch.setattr("crawler.monitor.parquet.GROUP_ROWS", 2)
+    image = {"url": "http://a.test/1.png", "path": None, "sha256": None, "bytes": 2**31, "error": "404"}
+    comment = {"text": "So it is.", "author": None, "published": "2026-11-23T08:00:00Z", "parent": None, "likes": 3}
+    await keep(operator, *(message(n, title=HOSTILE, **FOUND_BY) for n in range(4)))
+    await keep(
+        operator, message(4, images=[image], comments=[comment], extra={"views": [1]}, sureness={"title": "guess"})
+    )
+    odd = {"status": 2**63, "images": {"url": 1}, "published": "0001-01-01T00:00:00+14:00", "keywords": [7, "x"]}
+    await keep(operator, message(5, **odd), site="odd")
+    viewer = browser("viewer")
+    assert "/items-download.parquet?" in viewer.get("/items").text
+    file = pq.ParquetFile(io.BytesIO(viewer.get("/items-download.parquet").body))
+    assert file.num_row_groups == 3
+    rows = file.read().to_pylist()
+    assert [row["id"] for row in rows] == [f"news-{n}" for n in (5, 4, 3, 2, 1, 0)]
+    assert rows[2]["title"] == HOSTILE
+    assert rows[2]["combinations"] == [BOTH, OTHER]
+    assert rows[1]["time"] == datetime.fromisoformat(moment_of(4))
+    assert rows[1]["images"] == [image]
+    assert rows[1]["comments"] == [comment | {"published": datetime.fromisoformat(comment["published"])}]
+    assert (rows[1]["extra"], rows[1]["sureness"]) == ('{"views":[1]}', '{"title":"guess"}')
+    assert [rows[0][name] for name in ("status", "images", "published", "keywords")] == [None, None, None, [None, "x"]]
+    none = pq.ParquetFile(io.BytesIO(viewer.get("/items-download.parquet?plan=none").body))
+    assert (none.metadata.num_rows, none.schema_arrow.names) == (0, list(module.FIELDS))
+
+
+async def test_without_its_extra_parquet_is_refused(browser, operator, monkeypatch):
+    monkeypatch.setattr("crawler.monitor.parquet.is_installed", lambda: False)
+    viewer = browser("viewer")
+    assert "Parquet" not in viewer.get("/items").text
+    answer = viewer.get("/items-download.parquet")
+    assert (answer.status, "Parquet needs an extra" in answer.text) == (404, True)
+
+
 async def test_images_come_from_the_media_store_alone_and_are_images(running, redis_url, users, operator, tmp_path):
     def store(content, ending=".png"):
         name = hashlib.sha256(content).hexdigest()
@@ -170,6 +208,8 @@ async def test_with_mongo_all_items_are_found_by_its_indexes(mongo_monitor, mong
     assert titles(viewer, "plan=flood") == titles(viewer, f"words={OTHER_WORDS}") == ["4", "2", "0"]
     assert titles(viewer, f"site=news&since={moment_of(2)}&until={moment_of(4)}") == ["4", "3", "2"]
     assert len(viewer.get("/items-download.jsonl?site=news").text.splitlines()) == 6
+    columns = pq.ParquetFile(io.BytesIO(viewer.get("/items-download.parquet?site=news").body)).read().to_pydict()
+    assert columns["time"] == [datetime.fromisoformat(moment_of(n)) for n in (5, 4, 3, 2, 1, 0)]
     item = orjson.loads(viewer.get("/items-download.jsonl?site=blog").text)
     assert not {"_id", "gaps"} & item.keys()
     assert "blog" in viewer.get("/item?id=blog-9").text

@@ -104,6 +104,27 @@ async def test_an_item_that_is_too_large_is_cut_and_says_so(kafka_server, topic_
     assert len(text) > len(left) > len(text) / 10
 
 
+@pytest.mark.parametrize("place", ["mongo", "files"])
+async def test_an_item_that_is_too_large_refers_to_the_whole(kafka_server, topic_prefix, tmp_path, place):
+    settings = SETTINGS | {"KAFKA_BOOTSTRAP_SERVERS": kafka_server.bootstrap, "TOPIC_PREFIX": topic_prefix}
+    settings |= {"KAFKA_TOO_LARGE": "reference", "FILES_STORE": str(tmp_path)}
+    kafka = pipeline("kafka", KafkaSink.from_settings(settings | {"ITEM_SINKS": f"{place},kafka"}))
+    pages = [page(1), page(2, content="\u6c34" * 700_000)]
+    assert await asyncio.gather(*(kafka.process_item(one) for one in pages)) == pages
+    await kafka.close_spider()
+    found = records(kafka_server.bootstrap, f"{topic_prefix}demo_forum")
+    small, cut = sorted((orjson.loads(record.value) for record in found), key=lambda one: one["title"])
+    assert (small["truncated"], small["whole"]) == ([], None)
+    assert cut["truncated"] == ["content"]
+    if place == "mongo":
+        assert cut["whole"] == f"mongo:items/{pages[1].id}"
+        assert list(tmp_path.iterdir()) == []
+    else:
+        kind, _, path = cut["whole"].partition(":")
+        assert kind == "file"
+        assert orjson.loads((tmp_path / path).read_bytes()) == message(pages[1])
+
+
 def refuse_topic(monkeypatch, name, error):
     """Has Kafka refuse to make a topic, in words of its own."""
     make, wait = KafkaAdminClient.create_topics, KafkaProducer.partitions_for

@@ -16,6 +16,7 @@ from starlette.responses import StreamingResponse
 
 from crawler.base.item import Item, Media
 from crawler.cli.output import to_json
+from crawler.monitor import parquet
 from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.item_store import WantedItems, moment
 from crawler.monitor.pages.stored_images import is_shown
@@ -60,6 +61,7 @@ async def show(web: WebRequest) -> Response:
         asked_for=asked_for,
         query=urlencode({name: value for name, value in asked_for.items() if value}),
         older=older,
+        has_parquet=parquet.is_installed(),
     )
 
 
@@ -116,6 +118,13 @@ async def download_csv(web: WebRequest) -> Response:
         yield text.getvalue().encode()  # the head, where there is no item
 
     return await _download(web, "csv", "text/csv; charset=utf-8", partial(_together, lines))
+
+
+async def download_parquet(web: WebRequest) -> Response:
+    """Sends all items that are asked for as a Parquet file, its columns of the types of the items' schema."""
+    if not parquet.is_installed():
+        raise RefusedRequestError(404, "error.no-parquet")
+    return await _download(web, "parquet", "application/vnd.apache.parquet", parquet.parquet)
 
 
 async def _together(lines: Written, items: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes, None]:
