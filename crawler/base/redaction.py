@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 HIDDEN = "***"
-SECRET_CHARACTERS_MIN = 4  # the shortest secret that is hidden: to hide each `1` or `no` of a log would hide the log
+MIN_SECRET_CHARACTERS = 4  # the shortest secret that is hidden: to hide each `1` or `no` of a log would hide the log
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:pass|passwd|password|passphrase|secret|token|(?:access|api|private|secret)_?key)(?:_id)?$",
     re.IGNORECASE,
@@ -81,11 +81,11 @@ class Redaction:
     """Hides given secrets in texts, and the credentials of every URL.
 
     Args:
-        secrets: Their values. Those shorter than SECRET_CHARACTERS_MIN are hidden in URLs only.
+        secrets: Their values. Those shorter than MIN_SECRET_CHARACTERS are hidden in URLs only.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets if len(secret) >= SECRET_CHARACTERS_MIN for form in _forms(secret)}
+        forms = {form for secret in secrets if len(secret) >= MIN_SECRET_CHARACTERS for form in _forms(secret)}
         longest_first = sorted(forms, key=len, reverse=True)
         self._secrets = re.compile("|".join(map(re.escape, longest_first))) if forms else None
 

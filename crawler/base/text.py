@@ -23,7 +23,7 @@ _INVISIBLE = (
     r"\ud800-\udfff\ufffe\uffff\U000e0000-\U000e007f]"
 )
 _BLANKS = r"[^\S\n]+"
-_MARKS_MAX = 30  # most marks on one letter, by Unicode's Stream-Safe Text Format (UAX 15); NFC sorts 100,000 in 8 s
+_MAX_MARKS = 30  # most marks on one letter, by Unicode's Stream-Safe Text Format (UAX 15); NFC sorts 100,000 in 8 s
 _MAYBE_MARK = r"[^\w\s\x00-\x7f]"
 
 # Characters that cleaning leaves as they are whatever stands beside them, visible and in NFC with any neighbour: Latin,
@@ -42,7 +42,7 @@ _unify_line_ends = re.compile(_LINE_ENDS).sub
 _strip_invisible = re.compile(_INVISIBLE).sub
 _collapse_blanks = re.compile(_BLANKS).sub
 _maybe_mark = re.compile(_MAYBE_MARK)
-_mark_run = re.compile(rf"{_MAYBE_MARK}{{{_MARKS_MAX + 1},}}")
+_mark_run = re.compile(rf"{_MAYBE_MARK}{{{_MAX_MARKS + 1},}}")
 
 
 def paragraphs(text: str) -> str:
@@ -66,7 +66,7 @@ def paragraphs(text: str) -> str:
         clean = _joined_lines("\n".join(map(_visible, plain.split("\n"))))
     if clean.isascii():
         return clean
-    if _maybe_mark.search(clean[:: _MARKS_MAX + 1]):  # the step is so small that it meets every run that is too long
+    if _maybe_mark.search(clean[:: _MAX_MARKS + 1]):  # the step is so small that it meets every run that is too long
         clean = _mark_run.sub(_fewer_marks, clean)
     return normalize("NFC", clean)
 
@@ -105,11 +105,11 @@ def one_line(text: str) -> str:
 
 
 def _fewer_marks(run: re.Match[str]) -> str:
-    """Returns a run of characters without the combining marks that come after `_MARKS_MAX` others."""
+    """Returns a run of characters without the combining marks that come after `_MAX_MARKS` others."""
     kept, marks = [], 0
     for character in run[0]:
         marks = marks + 1 if combining(character) else 0
-        if marks <= _MARKS_MAX:
+        if marks <= _MAX_MARKS:
             kept.append(character)
     return "".join(kept)
 

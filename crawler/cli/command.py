@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 ADD_ON = 'ADDONS = {"crawler.Headroom": 100}'  # what switches Headroom on in a project
 INTERRUPTED = 130  # the exit status that shells expect after Ctrl-C: 128 + SIGINT
-HELP_CHARACTERS_MIN = 60  # the least width of the help text, however narrow the terminal is
+MIN_HELP_CHARACTERS = 60  # the least width of the help text, however narrow the terminal is
 HELP_INDENT_CHARACTERS = 24  # the column at which it is told what an option does, as in Scrapy's help texts
 
 
@@ -172,4 +172,4 @@ def help_entry(head: str, text: str) -> list[str]:
 
 def help_width() -> int:
     """Returns how many characters a line of the help text has at most."""
-    return max(HELP_CHARACTERS_MIN, shutil.get_terminal_size().columns - 2)  # argparse has the same width
+    return max(MIN_HELP_CHARACTERS, shutil.get_terminal_size().columns - 2)  # argparse has the same width

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 T = TypeVar("T")
-ERRORS_MAX = 50  # most errors of a file that are shown; whoever has mended so many looks again
-ERROR_CHARACTERS_MAX = 2_000  # how much is shown of an error, which is one line to read: what it quotes is much shorter
+MAX_ERRORS = 50  # most errors of a file that are shown; whoever has mended so many looks again
+MAX_ERROR_CHARACTERS = 2_000  # how much is shown of an error, which is one line to read: what it quotes is much shorter
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 UNIT = 1000
 WHOLE_FROM = 100  # smaller numbers have decimals
@@ -28,15 +28,15 @@ WHOLE_FROM = 100  # smaller numbers have decimals
 def print_error(error: Exception, settings: Mapping[str, Any]) -> None:
     """Prints an error as one line on stderr, without the secrets of the settings and the environment.
 
-    Of a file, whatever is wrong with it has a line, the first `ERRORS_MAX` of them.
+    Of a file, whatever is wrong with it has a line, the first `MAX_ERRORS` of them.
     """
     errors = [error, *error.further] if isinstance(error, InputError) else [error]
-    for part in errors[:ERRORS_MAX]:
+    for part in errors[:MAX_ERRORS]:
         text = one_line(redaction_of(settings)(str(part)))
-        short = text if len(text) <= ERROR_CHARACTERS_MAX else text[:ERROR_CHARACTERS_MAX] + "..."
+        short = text if len(text) <= MAX_ERROR_CHARACTERS else text[:MAX_ERROR_CHARACTERS] + "..."
         print("error:", short, file=sys.stderr)
-    if len(errors) > ERRORS_MAX:
-        print(f"error: and {len(errors) - ERRORS_MAX} more", file=sys.stderr)
+    if len(errors) > MAX_ERRORS:
+        print(f"error: and {len(errors) - MAX_ERRORS} more", file=sys.stderr)
 
 
 def print_answer(opts: argparse.Namespace, answer: T, print_text: Callable[[T], object]) -> None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from crawler.sites.render_rules import Rendering
 
 PLAIN_TRIED = 5  # most answers of a page that are asked for once more, those first that its site names
-UNANSWERED_MAX = 10  # most addresses that are shown; a page that lacks more lacks them for one reason
+MAX_UNANSWERED = 10  # most addresses that are shown; a page that lacks more lacks them for one reason
 
 
 class PageBrowser:
@@ -223,7 +223,7 @@ class _NotingFetch:
         try:
             yield
         except Exception as error:
-            if len(self.unanswered) < UNANSWERED_MAX:
+            if len(self.unanswered) < MAX_UNANSWERED:
                 self.unanswered[request.url] = str(self._fetcher.errors.explained(error, request.url))
             raise
 

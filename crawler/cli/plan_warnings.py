@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # How long all names' look-ups may take together: a name server that is slower says nothing of a host.
 LOOKUP_SECONDS = 3.0
 ASK_SECONDS = 10.0  # how long the robots.txt of all hosts may take together: who checks a plan waits for it
-AT_ONCE_MAX = 16  # most hosts that are asked at the same time; a plan has a handful
+MAX_AT_ONCE = 16  # most hosts that are asked at the same time; a plan has a handful
 
 
 async def all_of(plan: Plan, settings: Settings) -> list[dict[str, str]]:
@@ -117,7 +117,7 @@ async def forbidden_searches(plan: Plan, settings: Settings, left_out: Collectio
     searches = [(site, plan.targets(site, words)[0].url) for site in plan.sites if site.name not in left_out]
     if not searches:
         return []
-    limit = asyncio.Semaphore(AT_ONCE_MAX)
+    limit = asyncio.Semaphore(MAX_AT_ONCE)
     async with PageFetcher.open(settings, *(site for site, _url in searches)) as fetcher:
         refusals = await asyncio.gather(*(_why(fetcher, url, site, limit) for site, url in searches))
     return [

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawler.plans.registry import PlanRecord
     from crawler.sites import Site
 
-SEARCH_PAGES_MAX = 20  # most search pages of a plan that are shown: those of a search by POST all have the same URL
+MAX_SEARCH_PAGES = 20  # most search pages of a plan that are shown: those of a search by POST all have the same URL
 
 
 async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:
@@ -53,7 +53,7 @@ async def search_pages(operator: Operator, url: str, plan: str) -> list[Seed]:
 def _search_pages_at(url: str, record: PlanRecord, sites: Mapping[str, Site]) -> list[Seed]:
     """Returns the first search pages that a plan's definition has with this URL."""
     seeds = Plan.from_definition(record.definition, sites).search_pages(record.edition)
-    return list(islice((seed for seed in seeds if seed.url == url), SEARCH_PAGES_MAX))
+    return list(islice((seed for seed in seeds if seed.url == url), MAX_SEARCH_PAGES))
 
 
 async def known_search_pages(operator: Operator, url: str) -> list[dict[str, Any]]:

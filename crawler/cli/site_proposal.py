@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from crawler.base.models import Fetched
 
 DELAY_SECONDS = Politeness().delay_s  # the delay of a site that says nothing else
-PAGES_MAX = 12  # most pages that are asked for, robots.txt and redirects not counted; most sites take seven
-RENDERED_MAX = 5  # most pages that are rendered: the one that was named, one with results, one without, two results
+MAX_PAGES = 12  # most pages that are asked for, robots.txt and redirects not counted; most sites take seven
+MAX_RENDERED = 5  # most pages that are rendered: the one that was named, one with results, one without, two results
 # How long a page that goes on loading is waited for: what has come by then is enough to see what it loads.
 WISH = Wish(cap_seconds=20, page_seconds=60)
 LINKS_SHOWN = 5
@@ -34,7 +34,7 @@ TEXT_SHOWN_CHARACTERS = 200  # how much is shown of a page's content, to show th
 
 
 class _TellingVisitor:
-    """Fetches and renders pages, says each on stderr with its reason, and stops after `PAGES_MAX` and `RENDERED_MAX`.
+    """Fetches and renders pages, says each on stderr with its reason, and stops after `MAX_PAGES` and `MAX_RENDERED`.
 
     Args:
         browser: None: no page is rendered.
@@ -47,15 +47,15 @@ class _TellingVisitor:
 
     async def ask(self, url: str, why: str, *, body: str = "", content_type: str = "") -> Fetched:
         """Returns a page, whatever its status; raises what `PageFetcher.get` raises, or that enough were asked for."""
-        if len(self.asked) == PAGES_MAX:
-            raise HeadroomError(f"{PAGES_MAX} pages were asked for, which is enough")
+        if len(self.asked) == MAX_PAGES:
+            raise HeadroomError(f"{MAX_PAGES} pages were asked for, which is enough")
         print(one_line(f"asking {url}: {why}"), file=sys.stderr, flush=True)
         self.asked.append({"url": url, "why": why})
         return await self._fetcher.get(url, body=body, content_type=content_type)
 
     async def render(self, page: Fetched, why: str) -> Fetched | None:
         """Returns a page as a browser shows it; None: there is none here, or enough were rendered."""
-        if self._browser is None or self._rendered == RENDERED_MAX:
+        if self._browser is None or self._rendered == MAX_RENDERED:
             return None
         self._rendered += 1
         print(one_line(f"rendering {page.url}: {why}"), file=sys.stderr, flush=True)

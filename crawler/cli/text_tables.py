@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-LAST_CHARACTERS_MIN = 12  # the least width of the last column's text; with less, rows are easier to read as lists
-VALUE_CHARACTERS_MIN = 20  # the least width of a value beside its name, however narrow the terminal is
-CELL_CHARACTERS_MAX = 10_000  # how much is shown of a cell; the longest text of ours, a URL, has 8,192
+MIN_LAST_CHARACTERS = 12  # the least width of the last column's text; with less, rows are easier to read as lists
+MIN_VALUE_CHARACTERS = 20  # the least width of a value beside its name, however narrow the terminal is
+MAX_CELL_CHARACTERS = 10_000  # how much is shown of a cell; the longest text of ours, a URL, has 8,192
 GAP = "  "  # stands between two columns
 TAB_COLUMNS = 4  # how far tab stops are from each other: tabs part the cells of a page's table, in its code and in mail
 
@@ -42,7 +42,7 @@ def print_table(names: Sequence[str], rows: Iterable[Iterable[object]], *, bold_
     columns = list(zip(*cells, strict=True)) or [()] * len(names)
     to_right = [_are_numbers(texts) for texts in columns]
     widths = [max(map(cell_len, (name, *texts))) for name, texts in zip(names, columns, strict=True)]
-    least = [*widths[:-1], widths[-1] if to_right[-1] else min(widths[-1], LAST_CHARACTERS_MIN)]
+    least = [*widths[:-1], widths[-1] if to_right[-1] else min(widths[-1], MIN_LAST_CHARACTERS)]
     console = _console()
     if sys.stdout.isatty() and sum(least) + len(GAP) * (len(least) - 1) > console.width:
         for row in cells:
@@ -66,7 +66,7 @@ def print_pairs(pairs: Iterable[tuple[str, str]], *, to: TextIO | None = None) -
     width = max((cell_len(name) for name, _value in shown), default=0)
     console = _console(to)
     is_terminal = (to or sys.stdout).isatty()
-    room = max(console.width - width - len(GAP), VALUE_CHARACTERS_MIN) if is_terminal else None
+    room = max(console.width - width - len(GAP), MIN_VALUE_CHARACTERS) if is_terminal else None
     for name, value in shown:
         label = name + " " * (width - cell_len(name))
         for line in _broken(value, room):
@@ -87,7 +87,7 @@ def cell_text(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     text = str(value)
-    return one_line(text if len(text) <= CELL_CHARACTERS_MAX else text[:CELL_CHARACTERS_MAX] + "...")
+    return one_line(text if len(text) <= MAX_CELL_CHARACTERS else text[:MAX_CELL_CHARACTERS] + "...")
 
 
 def _are_numbers(texts: Sequence[str]) -> bool:

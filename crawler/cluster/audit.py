@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 KEPT = 5_000  # most entries that are kept, in about a megabyte
 SHOWN = 200
-CHARACTERS_MAX = 200  # the most that is kept of the name of what an action was done to
+MAX_CHARACTERS = 200  # the most that is kept of the name of what an action was done to
 # Adds an entry, also when Redis is full: who acts on a full Redis must be seen to. ARGV: the time, the entry, how many
 # are kept.
 ADD = """#!lua flags=allow-oom
@@ -53,7 +53,7 @@ class Entry(NamedTuple):
 
 def say(*, user: str, action: str, target: str, outcome: str) -> None:
     """Writes an action down in the log alone, for when Redis can't take it."""
-    target, outcome = (one_line(text)[:CHARACTERS_MAX] for text in (target, outcome))
+    target, outcome = (one_line(text)[:MAX_CHARACTERS] for text in (target, outcome))
     logger.info(log_events.MONITOR_ACTION, user, action, target, outcome)
 
 
@@ -84,7 +84,7 @@ async def record(operator: Operator, *, user: str, action: str, target: str, out
         redis.exceptions.RedisError: Redis is away; the log has the line.
     """
     say(user=user, action=action, target=target, outcome=outcome)
-    target, outcome = (one_line(text)[:CHARACTERS_MAX] for text in (target, outcome))
+    target, outcome = (one_line(text)[:MAX_CHARACTERS] for text in (target, outcome))
     entry = Entry(await operator.registry.now_ms(), user, action, target, outcome)
     await run_text(operator.redis, ADD, [operator.keys.audit], entry.at_ms, orjson.dumps(list(entry)), KEPT)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawler.base import urls
 from crawler.base.errors import HeadroomError, shown
-from crawler.frontier.host_orders import DELAY_SECONDS_MAX, HostOrder, HostOrders
+from crawler.frontier.host_orders import MAX_DELAY_SECONDS, HostOrder, HostOrders
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Change = Callable[[HostOrders, str], Awaitable[HostOrder]]
 
-DELAY_SECONDS_MIN = 0.1  # the shortest delay that can be ordered: a shorter one is no wish to go slower
+MIN_DELAY_SECONDS = 0.1  # the shortest delay that can be ordered: a shorter one is no wish to go slower
 CHANGES: Mapping[str, Change] = {
     "pause": lambda orders, host: orders.change(host, paused=True),
     "resume": lambda orders, host: orders.change(host, paused=False),
@@ -37,9 +37,9 @@ def slow(delay: str) -> Change:
         delay_s = float(delay)
     except ValueError:
         delay_s = 0.0
-    if not DELAY_SECONDS_MIN <= delay_s <= DELAY_SECONDS_MAX:
+    if not MIN_DELAY_SECONDS <= delay_s <= MAX_DELAY_SECONDS:
         raise HeadroomError(
-            f"delay: got {shown(delay)}, expected seconds from {DELAY_SECONDS_MIN:g} to {DELAY_SECONDS_MAX:,}"
+            f"delay: got {shown(delay)}, expected seconds from {MIN_DELAY_SECONDS:g} to {MAX_DELAY_SECONDS:,}"
         )
     return lambda orders, host: orders.change(host, delay_s=delay_s)
 

@@ -1,6 +1,6 @@
 """The figures of the whole crawl as Prometheus metrics; docs/metrics.md lists them.
 
-Labels are bounded: a site, a plan, a node or a reason beyond the first `VALUES_MAX` has no samples of its own, and
+Labels are bounded: a site, a plan, a node or a reason beyond the first `MAX_VALUES` has no samples of its own, and
 `headroom_label_values_left_out` says how many those are. Hosts, seeds and single processes have none at all: each is a
 series that Prometheus would keep, and there are millions of the former, and new ones of the latter at each restart.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from crawler.cluster.overview import Overview
 
-VALUES_MAX = 500  # most values of one label: 12 metrics by node make some 6,000 series, which a small Prometheus holds
+MAX_VALUES = 500  # most values of one label: 12 metrics by node make some 6,000 series, which a small Prometheus holds
 PLAN_STATES = ("active", "paused", "cancelled")
 WORKER_STATES = ("alive", "redis-full", "silent", "lapsed")
 STATUS = re.compile(r"[1-5]\d\d")
@@ -46,7 +46,7 @@ def metrics(overview: Overview) -> list[Metric]:
         *_of_redis(overview),
         _gauge(  # last: those above count what they leave out
             "label_values_left_out",
-            f"Values of a label beyond the first {VALUES_MAX}, which have no samples.",
+            f"Values of a label beyond the first {MAX_VALUES}, which have no samples.",
             [({"label": label}, left_out[label]) for label in ("node", "plan", "reason", "site")],
         ),
     ]
@@ -215,9 +215,9 @@ def _bounded(left_out: Counter[str], label: str, values: Mapping[str, int]) -> d
 
 def _some(values: Mapping[str, Any], weight: Any, label: str, left_out: Counter[str]) -> dict[str, Any]:
     """Returns the values of a label that have samples, by name: the weightiest where there are too many."""
-    if len(values) > VALUES_MAX:
-        left_out[label] = max(left_out[label], len(values) - VALUES_MAX)
-    weightiest = sorted(values, key=lambda name: (-weight(values[name]), name))[:VALUES_MAX]
+    if len(values) > MAX_VALUES:
+        left_out[label] = max(left_out[label], len(values) - MAX_VALUES)
+    weightiest = sorted(values, key=lambda name: (-weight(values[name]), name))[:MAX_VALUES]
     return {name: values[name] for name in sorted(weightiest)}
 
 

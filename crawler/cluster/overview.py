@@ -1,7 +1,7 @@
 """The figures of the whole crawl at one moment, gathered at a cost that doesn't grow with its seeds and hosts.
 
 No keys are scanned. What is read: a script's answer for each partition and frontier, a hash for each plan and site in a
-partition (`LEDGERS_MAX` at most), one for each node, the crawl's totals, and INFO of each Redis.
+partition (`MAX_LEDGERS` at most), one for each node, the crawl's totals, and INFO of each Redis.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # The states that a `FrontierOverview` counts.
 SEED_STATES = ("ready", "waiting", "parked", "executing", "finished", "failed")
 # Most ledgers of a plan and site in a partition, read in some 100 ms; with more, plans are left out.
-LEDGERS_MAX = 5_000
+MAX_LEDGERS = 5_000
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class Overview:
         at_ms: When they were read, by the first partition's clock, in ms since the epoch.
         frontiers: By `nav` and `content`.
         turns_held: How many turns of hosts workers hold.
-        ledger: The accounts of each plan and site; empty where there are more than `LEDGERS_MAX`.
+        ledger: The accounts of each plan and site; empty where there are more than `MAX_LEDGERS`.
         ledgers: How many there are.
         plan_states: Plan -> `active`, `paused` or `cancelled`.
         totals: What all workers ever did, by the names of the history's counts: `pages`, `items`, `bytes`,
@@ -167,7 +167,7 @@ async def read_overview(operator: Operator) -> Overview:
         at_ms=at_ms,
         frontiers=frontiers,
         turns_held=turns_held,
-        ledger=await operator.ledger() if ledgers <= LEDGERS_MAX else {},
+        ledger=await operator.ledger() if ledgers <= MAX_LEDGERS else {},
         ledgers=ledgers,
         plan_states=await _plan_states(operator),
         totals=await history.totals(redis, operator.keys),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crawler.cluster.activity import Steps
     from crawler.cluster.overview import Overview
 
-NAMES_MAX = 5  # most nodes or sites that one sentence names: who has more looks at their table
+MAX_NAMES = 5  # most nodes or sites that one sentence names: who has more looks at their table
 FULL_PERCENT = 90  # how full Redis may be of its maxmemory: what is left lasts for minutes of a fast crawl
 DUE_MINUTES = 10  # how long a due seed may wait: longer than any batch takes, so there are too few workers
 VAIN_SEEDS = 10  # a site is told of when so many of its seeds failed in an hour and none finished: fewer happen
@@ -171,4 +171,4 @@ def _waited_for(overview: Overview) -> set[str]:
 def _names(named: Iterable[str]) -> str:
     """Returns some names, and how many others there are."""
     names = sorted(set(named))
-    return ", ".join(names[:NAMES_MAX]) + (f" (+{len(names) - NAMES_MAX})" if len(names) > NAMES_MAX else "")
+    return ", ".join(names[:MAX_NAMES]) + (f" (+{len(names) - MAX_NAMES})" if len(names) > MAX_NAMES else "")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawler.plans.operator import Operator
 
 LAST = ("hour", "day", "month")  # the periods of `crawler.cluster.activity`
-ROWS_MAX = 20  # most rows of a table, the most frequent ones; --json has all
+MAX_ROWS = 20  # most rows of a table, the most frequent ones; --json has all
 
 
 class Command(HeadroomCommand):
@@ -131,6 +131,6 @@ def _print_some(names: Sequence[str], rows: Sequence[tuple[str, *tuple[int | str
     if not rows:
         return
     print()
-    print_table(names, ((one_line(name), *others) for name, *others in rows[:ROWS_MAX]))
-    if len(rows) > ROWS_MAX:
-        print(f"and {len(rows) - ROWS_MAX} more; --json has all")
+    print_table(names, ((one_line(name), *others) for name, *others in rows[:MAX_ROWS]))
+    if len(rows) > MAX_ROWS:
+        print(f"and {len(rows) - MAX_ROWS} more; --json has all")

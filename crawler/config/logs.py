@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger
 
 logger: EventLogger = logging.getLogger(__name__)
-RECORD_CHARACTERS_MAX = 20_000  # the longest record of Scrapy's own, its statistics, has some 5,000
+MAX_RECORD_CHARACTERS = 20_000  # the longest record of Scrapy's own, its statistics, has some 5,000
 INDENT = "    "  # the beginning of a record's further lines
 
 
@@ -149,4 +149,4 @@ def _indented(text: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= RECORD_CHARACTERS_MAX else text[:RECORD_CHARACTERS_MAX] + "..."
+    return text if len(text) <= MAX_RECORD_CHARACTERS else text[:MAX_RECORD_CHARACTERS] + "..."

@@ -18,8 +18,8 @@ from crawler.config import ALL, BY_NAME
 # be wrong. As many match in SITES_DIR and ITEMS_DIR, but the names of real settings are never taken as misspelt.
 ALIKE = 0.88
 # The shortest setting that is compared: one wrong letter makes another word of a shorter one, such as SINKS.
-LETTERS_MIN = 6
-WORDS_MIN = 2  # the fewest words of a shortened name: ADDRESS alone may be anything
+MIN_LETTERS = 6
+MIN_WORDS = 2  # the fewest words of a shortened name: ADDRESS alone may be anything
 # What other software calls settings, though it is as near to one of ours as a misspelling: Scrapy's example of a
 # pipeline, scrapy-mongodb, and a Redis client's.
 OTHERS = {
@@ -38,7 +38,7 @@ def meant_by(name: str) -> str:
     for setting in ALL:
         if _is_shortened(name, setting.name):
             return setting.name
-    names = [setting.name for setting in ALL if len(setting.name) >= LETTERS_MIN]
+    names = [setting.name for setting in ALL if len(setting.name) >= MIN_LETTERS]
     return next(iter(difflib.get_close_matches(name, names, 1, ALIKE)), "")
 
 
@@ -56,4 +56,4 @@ def meant_by_file(name: str) -> str:
 def _is_shortened(name: str, full: str) -> bool:
     """Returns whether a name has most words of the full one, in their order, and no others."""
     words, rest = name.split("_"), iter(full.split("_"))
-    return len(words) >= WORDS_MIN and 2 * len(words) > full.count("_") + 1 and all(word in rest for word in words)
+    return len(words) >= MIN_WORDS and 2 * len(words) > full.count("_") + 1 and all(word in rest for word in words)

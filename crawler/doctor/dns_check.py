@@ -20,7 +20,7 @@ from crawler.download.targets import PROXY_SCHEMES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-HOSTS_MAX = 10  # most hosts that are looked up: enough to tell a host that is gone from a name server that is
+MAX_HOSTS = 10  # most hosts that are looked up: enough to tell a host that is gone from a name server that is
 # Resolvers wait for one name server for 5 s before they ask the next; here the stored sites were read before, and all
 # must be over within checks.py's OTHERS_SECONDS.
 LOOKUP_SECONDS = 3.0
@@ -92,7 +92,7 @@ def _names(hosts: Iterable[str]) -> list[str]:
             ipaddress.ip_address(host)
         except ValueError:
             names.append(host)
-    return [name for name in names if name][:HOSTS_MAX]
+    return [name for name in names if name][:MAX_HOSTS]
 
 
 async def _is_known(host: str) -> bool:

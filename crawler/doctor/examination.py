@@ -32,7 +32,7 @@ SILENCE = (
     RedisTimeoutError,
     ConnectionFailure,
 )
-TEXT_CHARACTERS_MAX = 600  # the longest finding: two sentences, with what a server said and some names
+MAX_TEXT_CHARACTERS = 600  # the longest finding: two sentences, with what a server said and some names
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ async def examine(groups: Sequence[CheckGroup[Any]], settings: Mapping[str, Any]
     redact = redaction_of(settings)
 
     def shown(text: str) -> str:
-        return short(one_line(redact(text)), TEXT_CHARACTERS_MAX)
+        return short(one_line(redact(text)), MAX_TEXT_CHARACTERS)
 
     return [(name, Finding(finding.state, shown(finding.text))) for group in rows for name, finding in group]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pymongo import AsyncMongoClient
     from pymongo.asynchronous.collection import AsyncCollection
 
-MEMBERS_MIN = 3  # the fewest members that are safe, since of two a majority is both
+MIN_MEMBERS = 3  # the fewest members that are safe, since of two a majority is both
 CLOSE_SECONDS = 1.0  # how long closing may take: the library says good-bye to the server, which may be frozen
 
 
@@ -114,8 +114,8 @@ def judge_replicas(hello: Mapping[str, Any], members: int) -> Finding:
         return advice(
             "one server, no replica set: when its disk is lost, so are the items; claims wait while it is down"
         )
-    if members < MEMBERS_MIN:
-        return advice(f"a replica set of {members}: writes wait while one is down; have {MEMBERS_MIN}")
+    if members < MIN_MEMBERS:
+        return advice(f"a replica set of {members}: writes wait while one is down; have {MIN_MEMBERS}")
     return ok(f"replica set {hello['setName']} of {members}")
 
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Longest wait for a turn of another host, random so that of two pages one gives up first.
 OTHER_TURN_SECONDS = (10.0, 20.0)
-PAGE_BYTES_MAX = 64 * 1024 * 1024  # the most of all answers to one page: ten times what heavy applications load
+MAX_PAGE_BYTES = 64 * 1024 * 1024  # the most of all answers to one page: ten times what heavy applications load
 CACHED = frozenset({"Script", "Stylesheet", "Font", "Image"})
 NEEDED = DOCUMENTS | DATA | {"Script", "WebSocket"}  # a page that lacks one of these may lack text
 NO_WEB_SOCKET = Outcome("fail", reasons.BAD_RESPONSE)
@@ -162,7 +162,7 @@ class PageRequests:
             self.leads_to = shown
         if self.leads_to or not may_ask(asked, url, is_own=is_own):
             raise RefusedError(NOT_ASKED_BY_PAGES)
-        if self._bytes > PAGE_BYTES_MAX:
+        if self._bytes > MAX_PAGE_BYTES:
             raise RefusedError(Outcome("fail", reasons.TOO_LARGE))
 
     def _is_own(self, url: str) -> bool:

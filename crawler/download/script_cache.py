@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Headers, Response
 
-CACHE_BYTES_MAX = 64 * 1024 * 1024  # the most that all bodies take; a heavy application has 5 MB of scripts
+MAX_CACHE_BYTES = 64 * 1024 * 1024  # the most that all bodies take; a heavy application has 5 MB of scripts
 # How long any script is fresh: a crawl goes on for longer, and scripts change a few times a day at most.
 FLOOR_SECONDS = 600.0
 MAX_SECONDS = 86_400.0  # the longest freshness; more gains nothing, since a script is then fetched once a day
@@ -54,7 +54,7 @@ class _Kept:
 class ScriptCache:
     """Keeps answers as long as they are fresh; of a script that several pages want at once, one of them asks."""
 
-    def __init__(self, max_bytes: int = CACHE_BYTES_MAX) -> None:
+    def __init__(self, max_bytes: int = MAX_CACHE_BYTES) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
         self._kept: OrderedDict[ScriptKey, _Kept] = OrderedDict()  # the one that was used last stands last

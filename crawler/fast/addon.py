@@ -1,8 +1,7 @@
 """The Scrapy add-on that puts the parts of this package in the place of Scrapy's.
 
-By public settings, where the project's own settings don't say otherwise: STATS_CLASS (stats.py), LOG_FORMATTER
-(logformatter.py), and in DOWNLOADER_MIDDLEWARES Scrapy's statistics (downloaderstats.py).
-Components that are switched off are taken out of their settings (unused.py).
+By public settings, where the project's own settings don't say otherwise: STATS_CLASS (stats.py) and LOG_FORMATTER
+(logformatter.py). Components that are switched off are taken out of their settings (unused.py).
 
 By other means, since Scrapy has no setting for them: the crawler makes a `LeanEngine` (engine.py) and has `LeanSignals`
 (signals.py).
@@ -17,14 +16,12 @@ from typing import TYPE_CHECKING, Self
 
 import scrapy
 from scrapy import signals
-from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 from scrapy.utils.reactor import is_asyncio_reactor_installed, is_reactor_installed
 from twisted.internet.asyncioreactor import AsyncioSelectorReactor
 
 from crawler.base import scrapy_private
-from crawler.fast.downloaderstats import LeanDownloaderStats
 from crawler.fast.engine import LeanEngine
 from crawler.fast.logformatter import LeanLogFormatter
 from crawler.fast.signals import LeanSignals
@@ -39,17 +36,12 @@ if TYPE_CHECKING:
 # own waits 0.1 s before it calls a callback, and again before it handles an error.
 TESTED_VERSIONS = ("2.18.", "2.19.")
 GC_YOUNG_OBJECTS = 20_000  # allocations between two runs of the garbage collector; Python's 700 make 30 runs a page
-DOWNLOADER_STATS_PATH = "scrapy.downloadermiddlewares.stats.DownloaderStats"
 
 logger = logging.getLogger(__name__)
 
 
 class FastEngine:
-    """The add-on, on unless FAST_ENGINE is false, there is no asyncio, or Scrapy's version is not of `TESTED_VERSIONS`.
-
-    Its order in ADDONS should be high: an add-on before it that replaces Scrapy's downloader statistics (scrapy-poet
-    does) keeps its own.
-    """
+    """The add-on, on unless FAST_ENGINE is false, there is no asyncio, or Scrapy is none of `TESTED_VERSIONS`."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -87,7 +79,6 @@ class FastEngine:
             raise NotConfigured
         settings.set("STATS_CLASS", LeanStats, "addon")
         settings.set("LOG_FORMATTER", LeanLogFormatter, "addon")
-        _replace_downloader_stats(settings)
         leave_out_unused(settings)
         crawler = self._crawler
         crawler.signals = LeanSignals(crawler.signals.sender)
@@ -102,17 +93,6 @@ def _runs_on_asyncio(settings: BaseSettings) -> bool:
     if reactor := settings["TWISTED_REACTOR"]:
         return issubclass(load_object(reactor), AsyncioSelectorReactor)
     return is_reactor_installed() and is_asyncio_reactor_installed()
-
-
-def _replace_downloader_stats(settings: BaseSettings) -> None:
-    """Puts `LeanDownloaderStats` at the order of Scrapy's middleware, unless that is switched off or replaced."""
-    orders = settings.getdict("DOWNLOADER_MIDDLEWARES")
-    order = settings.getdict("DOWNLOADER_MIDDLEWARES_BASE")[DOWNLOADER_STATS_PATH]
-    for name in (DOWNLOADER_STATS_PATH, DownloaderStats):
-        order = orders.get(name, order)
-    if order is not None:
-        settings.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", DownloaderStats, None)
-        settings.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", LeanDownloaderStats, order)
 
 
 def _create_engine(crawler: Crawler) -> LeanEngine:

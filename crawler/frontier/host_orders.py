@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
 
-DELAY_SECONDS_MAX = 3_600  # the longest delay of an order, as of a site's file
+MAX_DELAY_SECONDS = 3_600  # the longest delay of an order, as of a site's file
 TOO_MANY = -1  # stands in place of a delay when as many hosts as Redis keeps have orders
 
 
@@ -65,7 +65,7 @@ class HostOrders:
 
         Args:
             host: As `crawler.base.urls.host` returns it.
-            delay_s: From 0 to DELAY_SECONDS_MAX; None: as it is.
+            delay_s: From 0 to MAX_DELAY_SECONDS; None: as it is.
             paused: None: as it is.
             forget_errors: The host may be asked at once, as one that never failed, also where it has asked for a pause.
 
@@ -89,4 +89,4 @@ def parse(raw: bytes) -> HostOrder:
     delay_ms = as_count(delay)
     if delay_ms is None or delay_ms < 0 or paused not in (b"0", b"1"):
         return HostOrder()
-    return HostOrder(min(delay_ms / 1000, DELAY_SECONDS_MAX), paused == b"1")
+    return HostOrder(min(delay_ms / 1000, MAX_DELAY_SECONDS), paused == b"1")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawler.monitor.connection import Connection
 
 READ_SECONDS = 2.0  # how often figures are read: a person sees no more, and workers report no oftener
-PAUSE_SECONDS_MAX = 60.0  # the longest time between two costly readings: figures are then as old as those of most tools
+MAX_PAUSE_SECONDS = 60.0  # the longest time between two costly readings: figures are then as old as those of most tools
 COST_FACTOR = 100  # the pause after a reading is so many times its CPU time, which then takes 1 % of a processor
 FIRST_WAIT_SECONDS = 2.0  # how long a page waits for figures where there are none; then it says so
 WAIT_SECONDS = 0.7  # how long it waits where there are those of before, which it shows then
@@ -124,6 +124,6 @@ class Gatherer:
         self._read_at = time.monotonic()
         # It counts all that the monitor did meanwhile: a sign-in takes some 0.05 s.
         cost_s = time.process_time() - begun_s
-        self._pause_s = min(max(READ_SECONDS, COST_FACTOR * cost_s), PAUSE_SECONDS_MAX)
+        self._pause_s = min(max(READ_SECONDS, COST_FACTOR * cost_s), MAX_PAUSE_SECONDS)
         async with self._changed:
             self._changed.notify_all()

@@ -6,8 +6,8 @@ import time
 from collections import OrderedDict
 from typing import NamedTuple
 
-PAGES_MAX = 200  # most pages that are kept, of all browsers together; the one that was shown longest ago goes first
-BYTES_MAX = 16 * 1024 * 1024  # the most that all of them take
+MAX_PAGES = 200  # most pages that are kept, of all browsers together; the one that was shown longest ago goes first
+MAX_BYTES = 16 * 1024 * 1024  # the most that all of them take
 PLACE = '<div id="away"></div>'  # stands in every page where it is told that its figures are old
 
 
@@ -34,7 +34,7 @@ class LastPages:
         self._drop(key)
         self._pages[key] = LastPage(html, time.time())
         self._bytes += len(html)
-        while self._bytes > BYTES_MAX or len(self._pages) > PAGES_MAX:
+        while self._bytes > MAX_BYTES or len(self._pages) > MAX_PAGES:
             self._drop(next(iter(self._pages)))
 
     def get(self, key: tuple[str, ...]) -> LastPage | None:

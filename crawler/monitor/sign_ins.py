@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 # How long a sign-in lasts, a working day; a page left open asks all the time, so idleness tells nothing.
 LIFE_SECONDS = 12 * 3600.0
-USER_SIGN_INS_MAX = 20  # most sign-ins of one user: where there are more, the oldest of the same user ends
+MAX_USER_SIGN_INS = 20  # most sign-ins of one user: where there are more, the oldest of the same user ends
 TOKEN_BYTES = 32
 # Failures that cost nothing but the time of a check: of a name from one address, and of a name from all of them. The
 # next one has a pause of a second follow, and each further one twice that. An address by itself has no limit, since all
 # users of a tunnel or a proxy have the same one.
 FREE_FAILURES = {"pair": 5, "name": 50}
-PAUSE_SECONDS_MAX = 300.0
+MAX_PAUSE_SECONDS = 300.0
 FORGOTTEN_SECONDS = 3_600.0  # after how long without a failure those before count no more
-REMEMBERED_MAX = 10_000  # most names, and names with addresses, whose failures are known; the oldest is forgotten first
+MAX_REMEMBERED = 10_000  # most names, and names with addresses, whose failures are known; the oldest is forgotten first
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class SignIns:
         token = secrets.token_urlsafe(TOKEN_BYTES)
         self._by_token[token] = SignIn(user, secrets.token_urlsafe(TOKEN_BYTES), time.monotonic() + LIFE_SECONDS)
         own = [other for other, sign_in in self._by_token.items() if sign_in.user.name == user.name]
-        for oldest in own[:-USER_SIGN_INS_MAX]:
+        for oldest in own[:-MAX_USER_SIGN_INS]:
             del self._by_token[oldest]
         return token
 
@@ -108,7 +108,7 @@ class SignInTries:
         for _kind, key in _keys(name, address):
             self._failures[key] = Failures(self._number(key) + 1, self._clock())
             self._failures.move_to_end(key)
-        while len(self._failures) > REMEMBERED_MAX:
+        while len(self._failures) > MAX_REMEMBERED:
             self._failures.popitem(last=False)
 
     def _number(self, key: tuple[str, ...]) -> int:
@@ -119,7 +119,7 @@ class SignInTries:
         beyond = self._number(key) - FREE_FAILURES[kind]
         if beyond < 0:
             return 0.0
-        until = self._failures[key].last_at + min(2.0**beyond, PAUSE_SECONDS_MAX)
+        until = self._failures[key].last_at + min(2.0**beyond, MAX_PAUSE_SECONDS)
         return max(0.0, until - self._clock())
 
 

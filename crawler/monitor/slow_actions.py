@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Work = Callable[[Operator, Progress], Awaitable[object]]  # it moves seeds in steps of some 3 ms of Redis's time
 
 WAIT_SECONDS = 0.1  # how long a page waits for an action: most are done by then, and the page that follows shows it
-FAILURES_MAX = 100  # most failures that are remembered for the pages of what they were done to
+MAX_FAILURES = 100  # most failures that are remembered for the pages of what they were done to
 logger: EventLogger = logging.getLogger(__name__)
 
 
@@ -78,7 +78,7 @@ class SlowActions:
         if target in self._tasks:
             raise PlanError(f"{target}: its {self._actions[target].name} is under way")
         self._actions.pop(target, None)
-        while len(self._actions) - len(self._tasks) >= FAILURES_MAX:
+        while len(self._actions) - len(self._tasks) >= MAX_FAILURES:
             self._actions.pop(next(failed for failed in self._actions if failed not in self._tasks))
         action = self._actions[target] = SlowAction(name, user)
         running = self._run(target, action, work, label or target)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Role = Literal["viewer", "analyst", "operator"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
 NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
-PASSWORD_CHARACTERS_MIN, PASSWORD_CHARACTERS_MAX = 12, 1_000  # by NIST 800-63B a long password needs no other rules
+MIN_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS = 12, 1_000  # by NIST 800-63B a long password needs no other rules
 PRIVATE = 0o600
 DAMAGED = ".damaged"  # the end of the new name of a file that was none of users
 
@@ -93,8 +93,8 @@ class UserFile:
         """
         if not NAME.fullmatch(name):
             raise HeadroomError(f"user {shown(name)}: expected up to 64 letters, digits and . _ @ -")
-        if not PASSWORD_CHARACTERS_MIN <= len(password) <= PASSWORD_CHARACTERS_MAX:
-            raise HeadroomError(f"a password has {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters")
+        if not MIN_PASSWORD_CHARACTERS <= len(password) <= MAX_PASSWORD_CHARACTERS:
+            raise HeadroomError(f"a password has {MIN_PASSWORD_CHARACTERS} to {MAX_PASSWORD_CHARACTERS} characters")
         user = User(name, role, _hasher.hash(password))
         with self._alone():
             try:
@@ -120,7 +120,7 @@ class UserFile:
         """Returns the user who has this name and password; takes some 50 ms of a processor, whoever asks."""
         user = self.users().get(name)
         try:
-            _hasher.verify(user.password_hash if user else _NOBODY, password[:PASSWORD_CHARACTERS_MAX])
+            _hasher.verify(user.password_hash if user else _NOBODY, password[:MAX_PASSWORD_CHARACTERS])
         except (Argon2Error, InvalidHashError):
             return None
         return user

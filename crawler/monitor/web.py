@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from crawler.monitor.users import UserFile
     from crawler.plans.operator import Operator
 
-FORM_BYTES_MAX = 65_536
-FORM_FIELDS_MAX = 500
+MAX_FORM_BYTES = 65_536
+MAX_FORM_FIELDS = 500
 FORM_SECONDS = 10.0  # how long a form may take to come: it is some hundred bytes
 ACTION = re.compile(r"[a-z]{1,20}(?:-[a-z]{1,20}){0,3}")  # an action's name, as in the audit
 STREAMS = (200, 20)  # most event streams, of all users and of one, who has some pages open on some machines
@@ -182,12 +182,12 @@ class WebRequest:
             async with asyncio.timeout(FORM_SECONDS):
                 async for chunk in self.request.stream():
                     body += chunk
-                    if len(body) > FORM_BYTES_MAX:
+                    if len(body) > MAX_FORM_BYTES:
                         raise RefusedRequestError(413, "error.form")
         except TimeoutError:
             raise RefusedRequestError(408, "error.form") from None
         try:
-            return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FORM_FIELDS_MAX))
+            return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS))
         except ValueError:
             raise RefusedRequestError(400, "error.form") from None
 

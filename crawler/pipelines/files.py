@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.base.reasons import Reason
 
 REPAIR_BLOCK_BYTES = 64 * 1024  # how much of a file's end is read at a time in search of its last newline
-PARTS_MAX = 1_000  # most lines and line ends in one system call; Linux takes 1,024
+MAX_PARTS = 1_000  # most lines and line ends in one system call; Linux takes 1,024
 
 logger: EventLogger = logging.getLogger(__name__)
 
@@ -218,7 +218,7 @@ class LinesFile:
         first = 0  # the first of the parts that aren't written yet
         try:
             while first < len(parts):
-                written = os.writev(self._descriptor, parts[first : first + PARTS_MAX])
+                written = os.writev(self._descriptor, parts[first : first + MAX_PARTS])
                 while first < len(parts) and written >= len(parts[first]):
                     written -= len(parts[first])
                     first += 1

@@ -40,7 +40,7 @@ ACCESS_SECONDS = 2.0  # a server that takes longer is taken for one that is away
 AUTHENTICATION_FAILED, UNAUTHORIZED = 18, 13  # MongoDB's error codes
 # MongoDB's limit, less what `plans` may grow by: a thousand names of plans.
 DOCUMENT_MAX_BYTES = 16 * 1024 * 1024 - 64 * 1024
-DEPTH_MAX = 100  # most levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
+MAX_DEPTH = 100  # most levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
 DUPLICATE_KEY = 11_000  # MongoDB's error code for an insert whose document is most likely there already
 
 logger: EventLogger = logging.getLogger(__name__)
@@ -258,7 +258,7 @@ def _document(record: Record) -> Version | Reason:
     message = orjson.loads(record.value)
     plans = [message["plan"]] if message["plan"] else []
     try:
-        message["extra"] = _inert(message["extra"], DEPTH_MAX)
+        message["extra"] = _inert(message["extra"], MAX_DEPTH)
         encoded = bson.encode({"_id": message["id"], **message, "gaps": record.gaps, "plans": plans})
     except (InvalidDocument, OverflowError, RecursionError):
         return reasons.NOT_ENCODABLE

@@ -8,7 +8,7 @@
 
 While a file is unreachable, one question is asked for many pages of its host: those that are held meanwhile count it as
 a try; the others wait, untried. The first question is asked for the pages that happen to be held, the next for 10, then
-20, 40, at last HOLD_MAX. So all pages of a host that stays silent fail by tries of their own: 2,000 of them take 8,000
+20, 40, at last MAX_HOLD. So all pages of a host that stays silent fail by tries of their own: 2,000 of them take 8,000
 tries, which are some 135 questions, five minutes apart: 11 hours.
 
 Not done: the RFC allows to treat a file unreachable for 30 days as missing, and to use an old copy meanwhile.
@@ -41,7 +41,7 @@ MAX_RETRY_SECONDS = 3_600.0  # longest delay until a page is tried again whose r
 HOLD_FIRST = 10  # how many pages are tried together with the second question; each later one has twice as many
 # The most pages that are tried together: so many leave a worker room for others while the host is silent, since
 # CONCURRENT_REQUESTS is 64.
-HOLD_MAX = 60
+MAX_HOLD = 60
 # The longest record in Redis: base64 of a file that zlib couldn't shrink, and a little more.
 MAX_RECORD_BYTES = 1024 * 1024
 State = Literal["rules", "none", "unreachable"]
@@ -97,7 +97,7 @@ class RobotsFile:
     @property
     def pages_held(self) -> int:
         """How many pages of a host are to be held, and so tried, when its unreachable file is asked for next."""
-        return min(HOLD_FIRST << min(self.failures - 1, 10), HOLD_MAX)
+        return min(HOLD_FIRST << min(self.failures - 1, 10), MAX_HOLD)
 
     def dump(self) -> bytes:
         """Returns the record as JSON. Its age is left to the key's expiry, so that no node's clock matters."""

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
 
-ANSWERS_MAX = 20  # most answers of one site and reason that are kept: they resemble each other
+MAX_ANSWERS = 20  # most answers of one site and reason that are kept: they resemble each other
 KEPT_SECONDS = 31 * 86_400  # how long answers are kept after the last one of any site
 # The most that an answer may unpack to: what is read from Redis isn't trusted to be what was written.
-UNPACKED_BYTES_MAX = 65_536
+MAX_UNPACKED_BYTES = 65_536
 
 
 class FailedAnswer(NamedTuple):
@@ -65,7 +65,7 @@ def add(
     ]
     of = f"{site} {reason}"
     names = (keys.failed_answers, keys.failed_answer_sizes, keys.failed_answer_order(of))
-    bounds = (keys.failed_answer_order(""), of, ANSWERS_MAX, bytes_max, KEPT_SECONDS)
+    bounds = (keys.failed_answer_order(""), of, MAX_ANSWERS, bytes_max, KEPT_SECONDS)
     run_text(client, ADD, names, *bounds, *words)
 
 
@@ -73,7 +73,7 @@ async def read(redis: Any, keys: Keys, fingerprint: str) -> FailedAnswer | None:
     """Returns what was answered for a page; None where nothing is kept of it, or junk."""
     packed = await redis.hget(keys.failed_answers, fingerprint)
     try:
-        values = orjson.loads(zlib.decompressobj().decompress(packed or b"", UNPACKED_BYTES_MAX))
+        values = orjson.loads(zlib.decompressobj().decompress(packed or b"", MAX_UNPACKED_BYTES))
     except (zlib.error, ValueError):
         return None
     if not (isinstance(values, list) and [type(value) for value in values] == [str, int, str, str]):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier.keys import Keys
 
-NAMES_MAX = 2_000  # most names in one step, in some 150 kB: reasons and statuses are few, sites may be many
+MAX_NAMES = 2_000  # most names in one step, in some 150 kB: reasons and statuses are few, sites may be many
 BY_SITE = "site:"  # the beginning of the names of what is counted by site
 # Adds counts to each step, and to the sums of all time. ARGV: for how long each is kept, in s, 0 for ever; the most
 # names that each holds; then the counts, by name and number.
@@ -80,7 +80,7 @@ def add(client: Any, keys: Keys, now_s: int, counts: Mapping[str, int]) -> None:
             names = [keys.history(step.seconds, step.begin(now_s)) for step in resolutions]
             lifetimes_s = [step.kept_seconds + step.seconds for step in resolutions]
             words = [word for pair in added.items() for word in pair]
-            run_text(client, ADD, [*names, keys.totals], *lifetimes_s, 0, NAMES_MAX, *words)
+            run_text(client, ADD, [*names, keys.totals], *lifetimes_s, 0, MAX_NAMES, *words)
 
 
 async def totals(redis: Any, keys: Keys) -> dict[str, int]:

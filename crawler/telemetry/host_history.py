@@ -1,6 +1,6 @@
 """What the busiest hosts answered over time, in the history's coarse steps, each of which keeps some.
 
-A step keeps the `HOSTS_MAX` hosts with the most answers, as they are when somebody adds to it. A host that drops out
+A step keeps the `MAX_HOSTS` hosts with the most answers, as they are when somebody adds to it. A host that drops out
 takes its count with it, so counts are at least that much, and sure for hosts that are busy all the time. In Redis a
 step is a text of some 4 kB, since a hash would cost it ten times the time, and there are some 250 of them: 2 MB at
 most, however many hosts there are.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
     from crawler.telemetry.history import Resolution
 
-HOSTS_MAX = 100  # most hosts in one step: more than a screen shows
+MAX_HOSTS = 100  # most hosts in one step: more than a screen shows
 # Adds answers, bytes and errors of hosts to each step. ARGV: for how long each is kept, in s; the most hosts of one;
 # then host, answers, bytes and errors of each.
 ADD = """#!lua flags=allow-oom
@@ -76,7 +76,7 @@ class HostCounts(NamedTuple):
 NOTHING = HostCounts(0, 0, 0)
 
 
-def busiest(hosts: Mapping[str, HostCounts], number: int = HOSTS_MAX) -> dict[str, HostCounts]:
+def busiest(hosts: Mapping[str, HostCounts], number: int = MAX_HOSTS) -> dict[str, HostCounts]:
     """Returns the hosts with the most answers, the busiest first."""
     return dict(sorted(hosts.items(), key=lambda pair: (-pair[1].pages, pair[0]))[:number])
 
@@ -91,7 +91,7 @@ def add(client: Any, keys: Keys, now_s: int, hosts: Mapping[str, HostCounts]) ->
     names = [keys.host_history(step.seconds, step.begin(now_s)) for step in COARSE]
     lifetimes_s = [step.kept_seconds + step.seconds for step in COARSE]
     words = [word for host, counts in hosts.items() for word in (host, *counts)]
-    run_text(client, ADD, names, *lifetimes_s, HOSTS_MAX, *words)
+    run_text(client, ADD, names, *lifetimes_s, MAX_HOSTS, *words)
 
 
 async def read(redis: Any, keys: Keys, resolution: Resolution, *, last_s: int, seconds: int) -> dict[str, HostCounts]:

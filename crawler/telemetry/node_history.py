@@ -26,8 +26,8 @@ KEPT_SECONDS = STEPS[-1].kept_seconds
 # The form of a sample: its step's beginning in minutes since the epoch, and the figures below.
 PACKED = struct.Struct(">IHHHHHHH")
 PERCENT_SCALE = 100  # percents are kept with two digits behind the point
-NUMBER_MAX = 0xFFFF
-REPORTED_MAX = 1e9  # a larger number, in Redis by mistake, must not keep a node from its history
+MAX_NUMBER = 0xFFFF
+MAX_REPORTED = 1e9  # a larger number, in Redis by mistake, must not keep a node from its history
 
 
 class NodeSample(NamedTuple):
@@ -58,7 +58,7 @@ class NodeSample(NamedTuple):
 
         def numbers(name: str) -> list[float]:
             values = (report.get(name) for report in figures)
-            return [min(max(0, value), REPORTED_MAX) for value in values if isinstance(value, int | float)] or [0]
+            return [min(max(0, value), MAX_REPORTED) for value in values if isinstance(value, int | float)] or [0]
 
         return cls(
             memory_percent=max(numbers("memory_percent")),
@@ -112,7 +112,7 @@ def _field(resolution: Resolution, begin_s: int) -> str:
 
 
 def _bounded(value: float) -> int:
-    return max(0, min(round(value), NUMBER_MAX))
+    return max(0, min(round(value), MAX_NUMBER))
 
 
 def _load(raw: bytes | None, begin_s: int) -> NodeSample | None:

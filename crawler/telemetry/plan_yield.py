@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawler.base.models import Seed
     from crawler.frontier.keys import Keys
 
-NAMES_MAX = 2_000  # most names of one plan: some 500 combinations, in 200 kB at most; what comes later isn't counted
+MAX_NAMES = 2_000  # most names of one plan: some 500 combinations, in 200 kB at most; what comes later isn't counted
 KEPT_SECONDS = 31 * 86_400  # how long counts are kept after the last one
 What = Literal["pages", "found", "new", "items"]
 
@@ -78,7 +78,7 @@ def counts_of_item(seed: Seed) -> dict[str, int]:
 def add(client: Any, keys: Keys, plan: str, counts: Mapping[str, int]) -> None:
     """Adds counts of a plan, also when Redis is full. Takes a client or a pipeline."""
     words = [word for pair in counts.items() for word in pair]
-    run_text(client, ADD, [keys.plan_yield(plan)], KEPT_SECONDS, NAMES_MAX, *words)
+    run_text(client, ADD, [keys.plan_yield(plan)], KEPT_SECONDS, MAX_NAMES, *words)
 
 
 async def read(redis: Any, keys: Keys, plan: str) -> PlanYield:

@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from crawler import plans
 from crawler.cli import plan_warnings
 
-SILENT_HOSTS = plan_warnings.AT_ONCE_MAX + 4
+SILENT_HOSTS = plan_warnings.MAX_AT_ONCE + 4
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ async def test_counters_stay_when_nodes_leave(operator, add):
 
 
 async def test_labels_are_bounded_and_what_is_left_out_is_counted(operator, add, monkeypatch):
-    monkeypatch.setattr(module, "VALUES_MAX", 2)
+    monkeypatch.setattr(module, "MAX_VALUES", 2)
     add(**{f"site:s{number}:finished": number for number in range(1, 6)}, **{"failed:a": 1})
     found = await samples(operator)
     assert [name for name in found if "settled_seeds" in name and "finished" in name] == [

@@ -104,7 +104,7 @@ async def test_what_workers_report_and_ever_did(operator, redis_url):
 
 async def test_too_many_ledgers_leave_the_plans_out_and_nothing_else(operator, monkeypatch):
     await operator.queues["content"].offer([content_seed(1)])
-    monkeypatch.setattr(overview, "LEDGERS_MAX", 0)
+    monkeypatch.setattr(overview, "MAX_LEDGERS", 0)
     found = await read_overview(operator)
     assert (found.ledgers, found.ledger, found.frontiers["content"].ready) == (1, {}, 1)
 

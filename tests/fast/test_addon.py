@@ -3,14 +3,11 @@
 import pytest
 import scrapy
 from scrapy.core.engine import ExecutionEngine
-from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import Settings
-from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
-from crawler.fast.addon import DOWNLOADER_STATS_PATH, FastEngine
-from crawler.fast.downloaderstats import LeanDownloaderStats
+from crawler.fast.addon import FastEngine
 from crawler.fast.stats import LeanStats
 
 
@@ -62,25 +59,3 @@ def test_what_a_project_sets_itself_goes_before():
     FastEngine(get_crawler()).update_settings(settings)
     assert settings["LOG_FORMATTER"] == "the.projects.Own"
     assert settings["STATS_CLASS"] == LeanStats
-
-
-class AnotherDownloaderStats(DownloaderStats):
-    """The replacement that an add-on before this one may have put in."""
-
-
-@pytest.mark.parametrize(
-    ("before", "expected"),
-    [
-        ({}, {LeanDownloaderStats: 850}),
-        ({DOWNLOADER_STATS_PATH: 700}, {LeanDownloaderStats: 700}),
-        ({DownloaderStats: 701}, {LeanDownloaderStats: 701}),
-        ({DOWNLOADER_STATS_PATH: None}, {}),
-        ({DOWNLOADER_STATS_PATH: None, AnotherDownloaderStats: 850}, {AnotherDownloaderStats: 850}),
-    ],
-)
-def test_only_downloader_statistics_that_are_scrapys_are_replaced(before, expected):
-    settings = Settings({"DOWNLOADER_MIDDLEWARES": before})
-    FastEngine(get_crawler()).update_settings(settings)
-    enabled = settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
-    orders = {load_object(name): order for name, order in enabled.items() if order is not None}
-    assert {kind: order for kind, order in orders.items() if issubclass(kind, DownloaderStats)} == expected

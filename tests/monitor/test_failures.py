@@ -62,7 +62,7 @@ async def test_older_ones_follow_and_each_comes_once(browser, failed, monkeypatc
 
 async def test_a_rare_one_is_looked_for_from_page_to_page(browser, failed, monkeypatch):
     monkeypatch.setattr(module, "BATCH", 2)
-    monkeypatch.setattr(module, "LOOKED_AT_MAX", 2)
+    monkeypatch.setattr(module, "MAX_LOOKED_AT", 2)
     viewer, found, place = browser("viewer"), [], ""
     for _ in range(3):
         found.append(len(urls(viewer, f"reason=timeout{place}")))

@@ -161,9 +161,9 @@ def test_two_operators_at_once_lose_nothing_and_see_each_other_s_actions(page, o
         expect(tab.get_by_text("live", exact=True)).to_be_visible()
     page.get_by_role("button", name="Drain").click()
     expect(other.get_by_text("Drained: it claims nothing")).to_be_visible()
-    other.get_by_label("CL: processor limit").fill("50")  # the page was loaded before the node was drained
+    other.get_by_label("CPU limit").fill("50")  # the page was loaded before the node was drained
     other.get_by_role("button", name="Set limits").click()
-    expect(page.get_by_text("CL: processor limit, % 50")).to_be_visible()
+    expect(page.get_by_text("CPU limit, % 50")).to_be_visible()
     for tab in (page, other):
         expect(tab.get_by_text("Drained: it claims nothing")).to_be_visible()
         tab.goto("/audit")

@@ -48,7 +48,7 @@ async def test_an_operator_steers_a_node_and_it_is_written_down(browser, operato
     operator_user.act("/node", page, name="a-node", order="resume")
     operator_user.act("/node", page, name="a-node", order="set", cpu_limit_percent="50", first_batch="")
     assert await orders.of("a-node") == NodeOrder(cpu_limit_percent=50)
-    assert "CL: processor limit, % 50" in text_of(operator_user.get("/nodes").text)
+    assert "CPU limit, % 50" in text_of(operator_user.get("/nodes").text)
     operator_user.act("/node", page, name="a-node", order="reset")
     assert await orders.all() == {}
     operator_user.act("/node", page, name="a-node", order="stop")
@@ -97,8 +97,8 @@ async def test_the_load_of_a_node_over_time(browser, operator):
         await pipeline.execute()
     viewer = browser("viewer")
     page = viewer.get("/node?name=a-node").text
-    assert "m 20.5 % M 1.5 %" in text_of(page)
-    assert "N 12 W 7" in text_of(page)
+    assert "Memory 20.5 % Own memory 1.5 %" in text_of(page)
+    assert "Room 12 Carries 7" in text_of(page)
     assert 'aria-label="Seeds: room for 12, 7 carried"' in page
     assert page.count('<polyline class="line line-0"') == 8  # of four charts, each with a gap of 8 minutes
     assert "Renders no pages: no Chromium" in text_of(page)

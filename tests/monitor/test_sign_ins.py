@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.conftest import PASSWORD
 
-from crawler.monitor.sign_ins import FORGOTTEN_SECONDS, FREE_FAILURES, USER_SIGN_INS_MAX, SignIns, SignInTries
+from crawler.monitor.sign_ins import FORGOTTEN_SECONDS, FREE_FAILURES, MAX_USER_SIGN_INS, SignIns, SignInTries
 from crawler.monitor.users import UserFile
 
 
@@ -37,5 +37,5 @@ def test_whoever_signs_in_again_and_again_ends_no_sign_in_but_their_own(tmp_path
         users.put(name, "viewer", PASSWORD)
     ann, bob = (users.users()[name] for name in ("ann", "bob"))
     sign_ins = SignIns(users)
-    first, others = sign_ins.begin(bob), [sign_ins.begin(ann) for _ in range(USER_SIGN_INS_MAX + 1)]
+    first, others = sign_ins.begin(bob), [sign_ins.begin(ann) for _ in range(MAX_USER_SIGN_INS + 1)]
     assert [sign_ins.of(token) is None for token in (first, others[0], others[1])] == [False, True, False]

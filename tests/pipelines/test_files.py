@@ -16,7 +16,7 @@ from pipelines.sink_samples import SETTINGS, Outages, message, page, pipeline
 
 from crawler.base.errors import ConfigError, SinkRejectedError, UnavailableError
 from crawler.base.item import Item
-from crawler.pipelines.files import PARTS_MAX, REPAIR_BLOCK_BYTES, FilesSink
+from crawler.pipelines.files import MAX_PARTS, REPAIR_BLOCK_BYTES, FilesSink
 
 NODE = re.sub(r"[^a-z0-9_-]+", "-", platform.node().lower())
 
@@ -65,7 +65,7 @@ async def test_each_item_is_a_line_of_its_sites_file(tmp_path, fsync):
 
 
 async def test_a_batch_may_have_more_lines_than_a_system_call_takes(tmp_path):
-    pages = [page(number) for number in range(PARTS_MAX + 1)]
+    pages = [page(number) for number in range(MAX_PARTS + 1)]
     files = sink(tmp_path, SINK_BATCH=len(pages))
     await put(files, *pages)
     await files.close_spider()

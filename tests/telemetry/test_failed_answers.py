@@ -31,7 +31,7 @@ async def test_an_answer_is_found_by_its_page(redis, add):
 
 
 async def test_the_latest_of_each_site_and_reason_stay(redis, add, monkeypatch):
-    monkeypatch.setattr(failed_answers, "ANSWERS_MAX", 2)
+    monkeypatch.setattr(failed_answers, "MAX_ANSWERS", 2)
     for number in range(4):
         add(f"{number:02x}", now_s=NOW_S + number)
     add("ff", site="blog")

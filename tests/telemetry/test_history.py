@@ -73,7 +73,7 @@ async def test_the_totals_add_up_and_stay(redis, add):
 
 
 async def test_a_step_holds_so_many_names_and_no_more(redis, add, monkeypatch):
-    monkeypatch.setattr(history, "NAMES_MAX", 2)
+    monkeypatch.setattr(history, "MAX_NAMES", 2)
     add(NOW_S, a=1, b=1)
     add(NOW_S, b=1, c=1)
     ((_begin, counts),) = await history.read(redis, KEYS, TWO_HOURS, last_s=NOW_S, seconds=0)

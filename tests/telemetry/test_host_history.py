@@ -35,7 +35,7 @@ async def test_counts_of_all_workers_add_up_over_steps_the_busiest_host_first(re
 
 
 async def test_a_step_keeps_so_many_hosts_the_busiest(redis, add, monkeypatch):
-    monkeypatch.setattr(host_history, "HOSTS_MAX", 2)
+    monkeypatch.setattr(host_history, "MAX_HOSTS", 2)
     add(NOW_S, a=(5, 1, 0), b=(1, 1, 0), c=(3, 1, 0))
     add(NOW_S, b=(3, 1, 0))
     add(NOW_S, d=(9, 1, 0))

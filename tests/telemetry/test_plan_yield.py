@@ -42,7 +42,7 @@ async def test_searches_and_items_by_combination_and_page(redis):
 async def test_junk_and_too_many_combinations(redis, monkeypatch):
     await redis.hset(KEYS.plan_yield("p"), mapping={b"\xff": 1, "found x": 2, "clear 1": 3, 'found {"a":1}': 4})
     assert await plan_yield.read(redis, KEYS, "p") == PlanYield()
-    monkeypatch.setattr(plan_yield, "NAMES_MAX", 5)
+    monkeypatch.setattr(plan_yield, "MAX_NAMES", 5)
     await add(redis, counts_of_item(content(1, keywords=FLOOD)), counts_of_item(content(2, keywords=RAIN)))
     await add(redis, counts_of_item(content(3, keywords=FLOOD)))
     assert (await plan_yield.read(redis, KEYS, "p")).combinations == {"洪水 + 救援": Yield(items=2)}

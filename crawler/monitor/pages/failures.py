@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SHOWN = 50  # most seeds on a page
 BATCH = 500  # most seeds that are looked up at once, in some 10 ms
 # Most seeds that are looked at for one page: where a rare one is asked for, the next page goes on from there.
-LOOKED_AT_MAX = 5_000
+MAX_LOOKED_AT = 5_000
 # The place after which a page goes on: a time in ms, and a number within it; so many fail in one ms at most.
 PLACE = re.compile(r"(\d{1,15})\.(\d{1,4})")
 TARGET = "failed seeds"  # the name under which sending again is known while it goes on; no plan's name has a blank
@@ -128,7 +128,7 @@ async def _some(
     place = after
     async with web.monitor.connection.operator() as operator:
         admin = operator.admins[wanted.frontier]
-        for _ in range(LOOKED_AT_MAX // BATCH):
+        for _ in range(MAX_LOOKED_AT // BATCH):
             failed = await admin.failed(place, BATCH)
             for failure, place in failed:
                 if failure and wanted.holds(failure):

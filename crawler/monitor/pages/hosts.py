@@ -26,7 +26,7 @@ HOST_COLUMNS = (
 )  # fmt: skip
 # The share of errors, in the last hour or of late, from which on a host is marked: dead links are fewer.
 MANY_PERCENT = 20
-LATE_SECONDS, LATE_ANSWERS_MIN = 600, 10
+LATE_SECONDS, MIN_LATE_ANSWERS = 600, 10
 
 
 async def show(web: WebRequest) -> Response:
@@ -88,6 +88,6 @@ async def _rows(web: WebRequest) -> list[dict[str, Any]]:
     for row in rows:
         row["errors_percent"] = round(100 * row["errors"] / max(1, row["pages"]), 1)
         pages, _bytes, errors = late.get(row["host"], NOTHING)
-        is_failing = pages >= LATE_ANSWERS_MIN and 100 * errors >= MANY_PERCENT * pages
+        is_failing = pages >= MIN_LATE_ANSWERS and 100 * errors >= MANY_PERCENT * pages
         row["is_marked"] = is_failing or row["errors_percent"] >= MANY_PERCENT
     return rows

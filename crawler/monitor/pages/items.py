@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Written = Callable[[AsyncIterator[dict[str, Any]]], AsyncGenerator[bytes, None]]
 
 SHOWN = 50  # most items on a page
-SKIPPED_MAX = 10_000  # most items of one moment that are passed over: more than a crawl fetches in a millisecond
+MAX_SKIPPED = 10_000  # most items of one moment that are passed over: more than a crawl fetches in a millisecond
 WORDS_BETWEEN = " + "  # stands between the words of a combination, as plans show it
 ASKED_FOR = ("site", "plan", "words", "since", "until")  # the parameters of the address
 COLUMNS = ("time", "site", "title", "plan", "words", "language", "images", "url", "id")
@@ -210,7 +210,7 @@ def _wanted(web: WebRequest) -> tuple[WantedItems, int]:
         skipped = int(web.parameter("skip", "0"))
     except (ValueError, OverflowError):
         raise RefusedRequestError(400, "error.items") from None
-    if not 0 <= skipped <= SKIPPED_MAX:
+    if not 0 <= skipped <= MAX_SKIPPED:
         raise RefusedRequestError(400, "error.items")
     until = min(filter(None, (until, before)), default="")
     return WantedItems(web.parameter("site"), web.parameter("plan"), combination, since, until), skipped

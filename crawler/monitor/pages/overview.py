@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawler.monitor.web import WebRequest
     from crawler.monitor.words import Messages
 
-REASONS_MAX = 12  # most reasons of failures on the page
+MAX_REASONS = 12  # most reasons of failures on the page
 
 
 async def show(web: WebRequest) -> Response:
@@ -35,7 +35,7 @@ async def show(web: WebRequest) -> Response:
         periods=tuple(PERIODS),
         charts=_charts(figures, period, web.words),
         seeds=_seeds(overview, web.words) if overview else [],
-        failures=overview.failures().most_common(REASONS_MAX) if overview else [],
+        failures=overview.failures().most_common(MAX_REASONS) if overview else [],
     )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.monitor.web import WebRequest
 
 YIELD_COLUMNS = ("words", "page", "pages", "found", "new", "items")
-YIELD_ROWS_MAX = 100  # most combinations on the page
+MAX_YIELD_ROWS = 100  # most combinations on the page
 COLUMNS = ("plan", "state", *COUNTS, "difference", "percent_done", "seconds_left", "slowest_site")
 LEDGER_COLUMNS = ("site", "frontier", *COUNTS, "difference")
 # What can be done to a plan -> what does it, as `scrapy plan` does.
@@ -77,7 +77,7 @@ async def show_one(web: WebRequest) -> Response:
         summary=summary,
         counts=COUNTS,
         brought=brought,
-        combinations=[*brought.combinations.items()][:YIELD_ROWS_MAX],
+        combinations=[*brought.combinations.items()][:MAX_YIELD_ROWS],
         failures=sorted(account.failures.items(), key=lambda pair: (-pair[1], pair[0])),
     )
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 is_stored_name = re.compile(
     r"[0-9a-f]{2}/[0-9a-f]{64}(\.[a-z0-9]{1,8})?"
 ).fullmatch  # as the media pipeline names files
-PIXELS_MAX = 50_000_000  # most pixels of an image: a small file may unfold to gigabytes in whoever looks at it
+MAX_PIXELS = 50_000_000  # most pixels of an image: a small file may unfold to gigabytes in whoever looks at it
 HEAD_BYTES = 65_536  # how much of a file's beginning is read to find its width and height
 # What a file begins with -> its media type. No other is shown: SVG, for one, is a document with scripts.
 MARKS = {
@@ -66,6 +66,6 @@ def _media_type(folder: Path, path: str) -> str | None:
             head = opened.read(HEAD_BYTES)
     except OSError:
         return None
-    if (pixels(head) or 0) > PIXELS_MAX:
+    if (pixels(head) or 0) > MAX_PIXELS:
         return None
     return next((media_type for mark, media_type in MARKS.items() if mark.match(head)), None)
