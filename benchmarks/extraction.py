@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from crawler.base.item import Item
     from crawler.extract import Fields
     from crawler.sites.selector import Selector
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.visits.visit import Visit
 
 PAGES = 200
 BASE = "http://127.0.0.1:8800"

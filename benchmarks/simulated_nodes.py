@@ -28,9 +28,9 @@ from crawler.base.tasks import cancel
 from crawler.frontier import scripts, session
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.scheduler import Scheduler
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
 from crawler.worker.life.load import Load
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from crawler.frontier.queue import ClaimAnswer
-    from crawler.worker.claiming.visits import Visit
     from crawler.worker.life.egress import Place
+    from crawler.worker.visits.visit import Visit
 
 PARALLEL = 64  # CONCURRENT_REQUESTS
 MEMORY_PERCENT = 20.0  # never the limit here

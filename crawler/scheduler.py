@@ -30,17 +30,18 @@ from crawler.base.tasks import TaskDied, cancel, start
 from crawler.frontier.session import SessionExpired, SessionLost
 from crawler.robots.finder import RobotsAsked
 from crawler.servers.redis_retry import RETRY_SECONDS
-from crawler.worker.claiming.page_request import page_request
-from crawler.worker.claiming.request_part import RequestPart
-from crawler.worker.claiming.request_state import part_of
-from crawler.worker.claiming.site_cache import UNREAD_SITE_SECONDS
-from crawler.worker.claiming.visits import Lane, Visit, VisitEnded
+from crawler.worker.definitions.site_cache import UNREAD_SITE_SECONDS
 from crawler.worker.life.egress import EgressChanged
 from crawler.worker.life.orders import StopOrdered
 from crawler.worker.life.required import require_components
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.turns.lanes import LaneEmpty, Lanes, VisitReady
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
+from crawler.worker.visits.lane import Lane
+from crawler.worker.visits.page_request import page_request
+from crawler.worker.visits.request_part import RequestPart
+from crawler.worker.visits.request_state import part_of
+from crawler.worker.visits.visit import Visit, VisitEnded
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:

@@ -22,13 +22,14 @@ from crawler.servers.redis import redis_async
 from crawler.sites import Site
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.worker.claiming.claiming import Claiming
-from crawler.worker.claiming.fair_share import FairShare, WorkerStarved
-from crawler.worker.claiming.outcomes import OUT_OF_MEMORY
-from crawler.worker.claiming.request_state import part_of, state_of
-from crawler.worker.claiming.visits import FetchFailed, Lane
+from crawler.worker.claiming.fair_share import FairShare
 from crawler.worker.life.life import Life
-from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
+from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged, WorkerStarved
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
+from crawler.worker.visits.lane import Lane
+from crawler.worker.visits.outcomes import OUT_OF_MEMORY
+from crawler.worker.visits.request_state import part_of, state_of
+from crawler.worker.visits.visit import FetchFailed
 
 HOSTS = 3
 

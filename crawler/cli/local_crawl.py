@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from crawler.base.models import Fetched, Frontier
     from crawler.sites import Site
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.visits.visit import Visit
 
 
 class LocalSpider(FrontierSpider):

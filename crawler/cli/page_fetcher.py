@@ -25,9 +25,9 @@ from crawler.download.page_requests import PageRequests
 from crawler.download.script_cache import ScriptCache
 from crawler.middlewares.robots import RobotsMiddleware
 from crawler.spiders.base import MAX_HOPS, fetched
-from crawler.worker.claiming.outcomes import REDIRECT_STATUSES, outcome_of_error, outcome_of_status
-from crawler.worker.claiming.page_request import page_request
-from crawler.worker.claiming.request_state import Purpose, RequestState, state_of
+from crawler.worker.visits.outcomes import REDIRECT_STATUSES, outcome_of_error, outcome_of_status
+from crawler.worker.visits.page_request import page_request
+from crawler.worker.visits.request_state import Purpose, RequestState, state_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Container

@@ -9,7 +9,7 @@ from scrapy import Request
 
 from crawler.base.errors import HostBackoffError, UnavailableError
 from crawler.base.models import Claimed
-from crawler.worker.claiming.visits import Visit
+from crawler.worker.visits.visit import Visit
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,8 +9,8 @@ from crawler.base import reasons
 from crawler.base.errors import HeadroomError, UnavailableError
 from crawler.base.redaction import without_credentials
 from crawler.base.urls import origin
-from crawler.worker.claiming.outcomes import outcome_of_error
-from crawler.worker.claiming.visits import FetchFailed
+from crawler.worker.visits.outcomes import outcome_of_error
+from crawler.worker.visits.visit import FetchFailed
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings

@@ -15,7 +15,7 @@ from crawler.base.errors import ExtractError
 from crawler.base.urls import canonical
 from crawler.extract import Links
 from crawler.extract.rows import Row, found_by
-from crawler.worker.claiming.outcomes import outcome_of_status
+from crawler.worker.visits.outcomes import outcome_of_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -64,8 +64,8 @@ VALUES: Mapping[str, Any] = {
     "EXTENSIONS": {
         "crawler.config.logs.InertLogs": 0,  # first: what other extensions log is inert, too
         "crawler.worker.worker.Worker": 100,
-        "crawler.worker.claiming.delivery.Delivery": 200,
-        "crawler.worker.reports.metrics_server.MetricsServer": 300,  # off without METRICS_PORT
+        "crawler.worker.settling.delivery.Delivery": 200,
+        "crawler.worker.metrics_server.MetricsServer": 300,  # off without METRICS_PORT
         "scrapy.extensions.telnet.TelnetConsole": None,
         **dict.fromkeys(_REMOTE_CONTROL & default_settings.EXTENSIONS_BASE.keys()),
     },

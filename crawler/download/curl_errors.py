@@ -19,7 +19,7 @@ from crawler.base import reasons
 from crawler.base.errors import AnswerError, NodeError, PrivateAddressError
 from crawler.download import codings
 from crawler.download.curl_loop import MULTI_FAILED
-from crawler.worker.claiming.outcomes import node_lacks
+from crawler.worker.visits.outcomes import node_lacks
 
 if TYPE_CHECKING:
     from crawler.base.reasons import Reason

@@ -37,7 +37,7 @@ from crawler.download.response import make_response
 from crawler.download.targets import Targets, scheme_and_authority, url_to_send
 from crawler.download.transfer import TooLargeError, Transfer
 from crawler.download.web_sockets import CurlWebSocket, WebSocketRequest, WebSocketResponse
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.visits.request_state import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Coroutine

@@ -24,17 +24,17 @@ from crawler.download.page_rules import DATA, DOCUMENTS, may_ask, sent_headers
 from crawler.download.script_cache import ScriptKey
 from crawler.download.web_sockets import WebSocketRequest, WebSocketResponse
 from crawler.render.exchange import PageAnswer, PageRequest
-from crawler.worker.claiming.outcomes import (
+from crawler.worker.visits.outcomes import (
     PAGE_TIMEOUT,
     REDIRECT_STATUSES,
     Outcome,
     outcome_of_error,
     outcome_of_status,
 )
-from crawler.worker.claiming.page_request import VERBATIM_URL
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import Purpose, RequestState
-from crawler.worker.claiming.visits import FetchFailed
+from crawler.worker.visits.page_request import VERBATIM_URL
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import Purpose, RequestState
+from crawler.worker.visits.visit import FetchFailed
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from crawler.download.script_cache import ScriptCache
     from crawler.download.web_sockets import CurlWebSocket
     from crawler.sites import Site
-    from crawler.worker.claiming.visits import Lane, Visit
+    from crawler.worker.visits.lane import Lane
+    from crawler.worker.visits.visit import Visit
 
 T = TypeVar("T")
 # Longest wait for a turn of another host, random so that of two pages one gives up first.

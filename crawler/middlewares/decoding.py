@@ -12,7 +12,7 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 
 from crawler.base.errors import AnswerError
 from crawler.download import codings
-from crawler.worker.claiming.outcomes import outcome_of_status
+from crawler.worker.visits.outcomes import outcome_of_status
 
 if TYPE_CHECKING:
     from scrapy import Request

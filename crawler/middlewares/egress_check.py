@@ -11,14 +11,15 @@ from scrapy import Request
 
 from crawler.base import urls
 from crawler.base.errors import HeadroomError
-from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS
+from crawler.worker.visits.request_state import Purpose, RequestState
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from crawler.worker.claiming.visits import Lane, Visit
     from crawler.worker.life.egress import Place
+    from crawler.worker.visits.lane import Lane
+    from crawler.worker.visits.visit import Visit
     from crawler.worker.worker import Worker
 
 TURN_SECONDS = 8.0  # how long a turn of the host is waited for at most; its other pages may be answered meanwhile

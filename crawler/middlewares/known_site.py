@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from crawler.base import reasons
-from crawler.worker.claiming.outcomes import Outcome
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
-from crawler.worker.claiming.site_cache import UNREAD_SITE_SECONDS
+from crawler.worker.definitions.site_cache import UNREAD_SITE_SECONDS
+from crawler.worker.visits.outcomes import Outcome
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from crawler.worker.claiming.site_cache import SiteCache
+    from crawler.worker.definitions.site_cache import SiteCache
 
 UNKNOWN_SITE_SECONDS = 60.0  # when Redis is asked again: somebody must see it and submit the site's plan once more
 

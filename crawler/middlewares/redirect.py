@@ -19,18 +19,18 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawler.base import reasons, urls
 from crawler.base.errors import UrlError
-from crawler.worker.claiming.chain_cookies import ChainCookies
-from crawler.worker.claiming.outcomes import OUT_OF_SCOPE, REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.visits.chain_cookies import ChainCookies
+from crawler.worker.visits.outcomes import OUT_OF_SCOPE, REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.sites import Site
-    from crawler.worker.claiming.request_state import RequestState
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.visits.request_state import RequestState
+    from crawler.worker.visits.visit import Visit
 
 MOVED_FOR_GOOD = frozenset({HTTPStatus.MOVED_PERMANENTLY, HTTPStatus.PERMANENT_REDIRECT})
 

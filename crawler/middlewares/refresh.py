@@ -11,8 +11,8 @@ from crawler.base.errors import UrlError
 from crawler.base.models import Fetched
 from crawler.extract.refresh import refresh_target
 from crawler.middlewares.redirect import RedirectMiddleware
-from crawler.worker.claiming.outcomes import outcome_of_status
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.visits.outcomes import outcome_of_status
+from crawler.worker.visits.request_state import state_of
 
 if TYPE_CHECKING:
     from scrapy import Request

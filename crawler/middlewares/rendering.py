@@ -24,16 +24,16 @@ from crawler.render import evidence
 from crawler.render.errors import BrowserDiedError, BrowserMissingError, StepFailedError
 from crawler.render.wish import Wish
 from crawler.sites.steps import StepValues
-from crawler.worker.claiming.outcomes import (
+from crawler.worker.rendering.render_slots import RenderSlots
+from crawler.worker.visits.outcomes import (
     BROWSER_DIED,
     NO_BROWSER,
     NO_BROWSER_SECONDS,
     Outcome,
     outcome_of_status,
 )
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import RenderedPage, state_of
-from crawler.worker.rendering.render_slots import RenderSlots
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import RenderedPage, state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from crawler.render.renderer import Renderer
     from crawler.sites import Site
     from crawler.sites.render_rules import Rendering
-    from crawler.worker.claiming.request_state import RequestState
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.visits.request_state import RequestState
+    from crawler.worker.visits.visit import Visit
 
 HTML_TYPES = (b"text/html", b"application/xhtml+xml")
 RESOURCE_TYPES = {"images": "Image", "fonts": "Font", "media": "Media"}  # the browser's names of what a site wants

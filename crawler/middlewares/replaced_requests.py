@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from twisted.python.failure import Failure
 
-from crawler.worker.claiming.request_state import part_of
+from crawler.worker.visits.request_state import part_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response

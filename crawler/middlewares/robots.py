@@ -12,10 +12,10 @@ from crawler.base import reasons, urls
 from crawler.robots.file import page_delay_s
 from crawler.robots.finder import RobotsFinder
 from crawler.robots.rules import robot_name
-from crawler.worker.claiming.outcomes import Outcome
-from crawler.worker.claiming.page_request import canonical_url
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.visits.outcomes import Outcome
+from crawler.worker.visits.page_request import canonical_url
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from crawler import config
 from crawler.base import reasons, urls
 from crawler.base.errors import UrlError
 from crawler.download.private_addresses import is_private
-from crawler.worker.claiming.outcomes import Outcome
-from crawler.worker.claiming.page_request import canonical_url
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.visits.outcomes import Outcome
+from crawler.worker.visits.page_request import canonical_url
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import state_of
 
 if TYPE_CHECKING:
     from scrapy import Request

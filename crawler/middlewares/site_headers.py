@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Self
 from crawler.base import log_events, reasons
 from crawler.base.seldom import Seldom
 from crawler.download.site_headers import NoSecretError, SiteHeaders
-from crawler.worker.claiming.chain_cookies import joined_cookies
-from crawler.worker.claiming.outcomes import Outcome
-from crawler.worker.claiming.page_request import canonical_url
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.visits.chain_cookies import joined_cookies
+from crawler.worker.visits.outcomes import Outcome
+from crawler.worker.visits.page_request import canonical_url
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.base.log_events import EventLogger
-    from crawler.worker.claiming.site_cache import SiteCache
+    from crawler.worker.definitions.site_cache import SiteCache
 
 logger: EventLogger = logging.getLogger(__name__)
 NO_SECRET = Outcome("postpone", reasons.NO_SECRET)  # nothing was sent, so it is no try

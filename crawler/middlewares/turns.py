@@ -20,7 +20,10 @@ from crawler.base import reasons, urls
 from crawler.base.errors import HostBackoffError, UnavailableError
 from crawler.download.targets import Targets
 from crawler.middlewares.egress_check import EgressCheck
-from crawler.worker.claiming.outcomes import (
+from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS, Place
+from crawler.worker.life.proxy_refusals import may_be_a_proxys
+from crawler.worker.turns.ip_budget import IpBudget
+from crawler.worker.visits.outcomes import (
     BAD_ANSWERS,
     HOST_FAULTS,
     NETWORK_LOGIN,
@@ -32,12 +35,9 @@ from crawler.worker.claiming.outcomes import (
     outcome_of_error,
     retry_after_s,
 )
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import TurnUse, state_of
-from crawler.worker.claiming.visits import BODY_BYTES, AnswerHead
-from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS, Place
-from crawler.worker.life.proxy_refusals import may_be_a_proxys
-from crawler.worker.turns.ip_budget import IpBudget
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import TurnUse, state_of
+from crawler.worker.visits.visit import BODY_BYTES, AnswerHead
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -47,9 +47,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.worker.claiming.request_state import RequestState
-    from crawler.worker.claiming.visits import Lane, Visit
-    from crawler.worker.turns.turn import HostSign
+    from crawler.worker.visits.lane import Lane
+    from crawler.worker.visits.request_state import RequestState
+    from crawler.worker.visits.turn import HostSign
+    from crawler.worker.visits.visit import Visit
 
 LEASE_LOST = Outcome("release", reasons.NO_SESSION)
 # Nothing was sent for the seed, so no try is counted. Once its visit has started, `outcome_of_error` makes it a retry.

@@ -16,10 +16,10 @@ from crawler.base import urls
 from crawler.base.errors import UrlError
 from crawler.base.item import Item, item_id
 from crawler.middlewares import replaced_requests
-from crawler.worker.claiming.outcomes import outcome_of_callback_error, outcome_of_error, retry_delay_ms
-from crawler.worker.claiming.page_request import VERBATIM_URL
-from crawler.worker.claiming.request_part import RequestPart
-from crawler.worker.claiming.request_state import META_KEY, Purpose, RequestState, part_of, state_of
+from crawler.worker.visits.outcomes import outcome_of_callback_error, outcome_of_error, retry_delay_ms
+from crawler.worker.visits.page_request import VERBATIM_URL
+from crawler.worker.visits.request_part import RequestPart
+from crawler.worker.visits.request_state import META_KEY, Purpose, RequestState, part_of, state_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.visits.visit import Visit
 
 
 class VisitSpiderMiddleware:

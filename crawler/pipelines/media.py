@@ -33,10 +33,10 @@ from crawler.base.errors import HostBackoffError, PageTimeoutError, SessionLostE
 from crawler.base.item import Item, Media
 from crawler.base.redaction import without_credentials
 from crawler.base.seldom import Seldom
-from crawler.worker.claiming.delivery import UndeliveredError
-from crawler.worker.claiming.outcomes import UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
-from crawler.worker.claiming.request_state import Purpose, RequestState
-from crawler.worker.claiming.visits import FetchFailed
+from crawler.worker.settling.delivery import UndeliveredError
+from crawler.worker.visits.outcomes import UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
+from crawler.worker.visits.request_state import Purpose, RequestState
+from crawler.worker.visits.visit import FetchFailed
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.base.log_events import EventLogger
-    from crawler.worker.claiming.visits import Lane, Visit
+    from crawler.worker.visits.lane import Lane
+    from crawler.worker.visits.visit import Visit
 
 logger: EventLogger = logging.getLogger(__name__)
 MAX_TRIES = 3  # how often a file is tried for one page

@@ -26,7 +26,7 @@ from crawler.base.item import Item, is_site_name
 from crawler.pipelines.batch import BatchConfig, Batcher
 from crawler.pipelines.crawl_process import CrawlProcess
 from crawler.pipelines.media import media_place
-from crawler.worker.claiming.delivery import UndeliveredError
+from crawler.worker.settling.delivery import UndeliveredError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from crawler.base.log_events import EventLogger
     from crawler.base.reasons import Reason
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.visits.visit import Visit
 
 logger: EventLogger = logging.getLogger(__name__)
 _BEFORE_VALUES = re.compile("[^{\"'`]{0,120}")  # what an error says before the first value, which may be an item's

@@ -6,7 +6,7 @@ from crawler.base.errors import HeadroomError
 
 
 class RenderError(HeadroomError):
-    """A page was not rendered. What becomes of its seed, crawler/worker/claiming/outcomes.py says for each of these."""
+    """A page was not rendered. What becomes of its seed, crawler/worker/visits/outcomes.py says for each of these."""
 
 
 class BrowserMissingError(RenderError):

@@ -26,16 +26,16 @@ from crawler.robots.file import MAX_FETCH_SECONDS, MAX_REDIRECTS, RobotsFile, pa
 from crawler.robots.rules import MAX_FILE_BYTES, MAX_LINE_BYTES, parse
 from crawler.robots.shared import SharedRobots
 from crawler.robots.truncate import Truncation
-from crawler.worker.claiming.outcomes import (
+from crawler.worker.visits.outcomes import (
     REDIRECT_STATUSES,
     UNKNOWN_ERROR,
     Outcome,
     outcome_of_error,
     retry_after_s,
 )
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import Purpose, RequestState
-from crawler.worker.claiming.visits import FetchFailed
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import Purpose, RequestState
+from crawler.worker.visits.visit import FetchFailed
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from crawler.base.models import Seed
     from crawler.base.reasons import Reason
     from crawler.frontier.settlement import Operation
-    from crawler.worker.claiming.visits import Lane, Visit
+    from crawler.worker.visits.lane import Lane
+    from crawler.worker.visits.visit import Visit
     from crawler.worker.worker import Worker
 
 logger: EventLogger = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.visits.request_state import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,8 @@ from crawler.config import crawl_settings
 from crawler.config.check import check, complete
 from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.spiders.trial import Trial
-from crawler.worker.claiming.outcomes import (
+from crawler.worker.life.required import refuse_command, require_parts
+from crawler.worker.visits.outcomes import (
     OUT_OF_MEMORY,
     OUT_OF_SCOPE,
     REDIRECT_STATUSES,
@@ -35,8 +36,7 @@ from crawler.worker.claiming.outcomes import (
     outcome_of_status,
     retry_delay_ms,
 )
-from crawler.worker.claiming.request_state import NOT_RENDERED, Purpose, RequestState, state_of
-from crawler.worker.life.required import refuse_command, require_parts
+from crawler.worker.visits.request_state import NOT_RENDERED, Purpose, RequestState, state_of
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from crawler.extract import Links
     from crawler.sites import Site
     from crawler.worker.claiming.claiming import Claiming
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.visits.visit import Visit
 
 MAX_HOPS = 5  # most redirects to other hosts, or for good, that one seed may lead through
 

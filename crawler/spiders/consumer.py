@@ -15,8 +15,8 @@ from crawler.base.models import Fetched, Frontier, Seed
 from crawler.extract.document import MAX_BODY_BYTES
 from crawler.robots.rules import robot_name
 from crawler.spiders.base import FrontierSpider, fetched
-from crawler.worker.claiming.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
-from crawler.worker.claiming.visits import FetchFailed
+from crawler.worker.visits.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
+from crawler.worker.visits.visit import FetchFailed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.sites import Site
     from crawler.sites.follow import Follow
     from crawler.sites.joined import Joined
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.visits.visit import Visit
 
 NODE = socket.gethostname()
 

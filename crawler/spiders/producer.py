@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from crawler.extract import Links
     from crawler.plans.combinations import Combination
     from crawler.sites import SearchTarget, Site
-    from crawler.worker.claiming.offers import Offered
-    from crawler.worker.claiming.search_progress import Standing
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.offers.offers import Offered
+    from crawler.worker.offers.search_progress import Standing
+    from crawler.worker.visits.visit import Visit
 
 OFFERED_AT_ONCE = 1_000  # most pages in one offer: as many as a page of results mostly has at most
 # Most plans whose combinations are kept for searches by list: at most 10,000 of 100 bytes each, 1 MB a plan.

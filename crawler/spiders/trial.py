@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.base import reasons
 from crawler.base.errors import ExtractError, LacksError
-from crawler.worker.claiming.outcomes import NO_BROWSER, NO_BROWSER_SECONDS, outcome_of_error
+from crawler.worker.visits.outcomes import NO_BROWSER, NO_BROWSER_SECONDS, outcome_of_error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

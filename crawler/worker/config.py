@@ -8,13 +8,40 @@ from typing import TYPE_CHECKING, Any, Self
 from crawler import config
 from crawler.config.check import redaction_of
 from crawler.frontier.frontier_config import FrontierConfig
-from crawler.worker.life.headroom import Limits
-from crawler.worker.start_lists.start_entries import StartList, start_lists
+from crawler.worker.start_list import StartList, start_lists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crawler.base.redaction import Redaction
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of a node may be used.
+
+    Attributes:
+        memory_percent: ML, from 1; 100: no limit.
+        cpu_percent: CL, from 1; 100: no limit.
+        first_batch: n, the number of seeds in the first claim.
+    """
+
+    memory_percent: float
+    cpu_percent: float
+    first_batch: int
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Reads NODE_MEMORY_LIMIT_PERCENT, NODE_CPU_LIMIT_PERCENT and FIRST_BATCH.
+
+        Raises:
+            ConfigError: One of them is out of range.
+        """
+        return cls(
+            config.NODE_MEMORY_LIMIT_PERCENT.of(settings),
+            config.NODE_CPU_LIMIT_PERCENT.of(settings),
+            config.FIRST_BATCH.of(settings),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from waiting import PATIENCE_SECONDS, eventually
 from crawler.download.dns import DnsCache
 from crawler.download.handler import CurlDownloadHandler
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.claiming.request_state import Purpose, RequestState
 from crawler.worker.turns.turns import Turns
+from crawler.worker.visits.request_state import Purpose, RequestState
 
 PLAIN = {"User-Agent": "test", "Accept": "text/html"}
 

@@ -17,7 +17,7 @@ from samples import a_visit
 from scrapy.exceptions import DownloadCancelledError, DownloadTimeoutError
 
 from crawler.base.errors import AnswerError, SessionLostError
-from crawler.worker.claiming.request_state import Purpose, RequestState
+from crawler.worker.visits.request_state import Purpose, RequestState
 
 ODD = b"HTTP/1.1 200 OK\r\nno colon\r\n"
 LINES = (b"no colon", b": no name", b"X A : b", b"\xff: \x00", b"X-A: a\rb\0c")

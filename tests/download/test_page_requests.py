@@ -9,9 +9,9 @@ import pytest
 
 from crawler.download.page_requests import PageRequests
 from crawler.render.exchange import PageRequest
-from crawler.worker.claiming.request_state import TurnUse
-from crawler.worker.claiming.visits import Lane
 from crawler.worker.turns.turns import Turns
+from crawler.worker.visits.lane import Lane
+from crawler.worker.visits.request_state import TurnUse
 
 
 @pytest.mark.parametrize("is_on_its_way", [True, False])

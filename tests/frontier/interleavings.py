@@ -23,7 +23,7 @@ from crawler.frontier import recount, scripts
 from crawler.frontier.offer import IS_NEW, OfferTerms, Proposal
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement, TurnRelease
-from crawler.worker.claiming.known_pages import KnownPages
+from crawler.worker.offers.known_pages import KnownPages
 
 CLOCK = "clock"  # the key that holds the time, in ms
 BEGIN_MS = 1_700_000_000_000

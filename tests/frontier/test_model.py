@@ -15,7 +15,7 @@ from frontier.model import WrongError
 
 from crawler.frontier import scripts
 from crawler.servers.redis import redis_async
-from crawler.worker.claiming import known_pages
+from crawler.worker.offers import known_pages
 
 SHORT, SHORT_FAULTS = 2_000, 20_000  # these begin with seed 1; the full form with one drawn each time
 LONG = 200_000 if os.environ.get("FAULTS") == "full" else SHORT_FAULTS

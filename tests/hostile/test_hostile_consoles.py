@@ -10,7 +10,7 @@ from waiting import until
 
 pytestmark = pytest.mark.faults  # a worker for each case
 
-EXTENSIONS = {"crawler.worker.worker.Worker": 100, "crawler.worker.claiming.delivery.Delivery": 200}
+EXTENSIONS = {"crawler.worker.worker.Worker": 100, "crawler.worker.settling.delivery.Delivery": 200}
 CONSOLE = {"scrapy.extensions.telnet.TelnetConsole": 0}
 # What nobody but its worker may listen on: by what is set, if there is a console on loopback.
 CASES = {

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from samples import RecordedVisit
 
-from crawler.worker.claiming.visits import Lane
 from crawler.worker.turns import turns
+from crawler.worker.visits.lane import Lane
 
 
 class Turns(turns.Turns):

@@ -11,7 +11,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.base.errors import AnswerError
 from crawler.middlewares.decoding import DecodingMiddleware
-from crawler.worker.claiming.outcomes import outcome_of_error
+from crawler.worker.visits.outcomes import outcome_of_error
 
 REQUEST = Request("http://a.test/")
 PAGE = b"<html>page</html>"

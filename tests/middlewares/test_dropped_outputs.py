@@ -13,8 +13,8 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawler.config import crawl_settings
 from crawler.middlewares.visits import VisitSpiderMiddleware
-from crawler.worker.claiming.delivery import Delivery
-from crawler.worker.claiming.request_state import part_of
+from crawler.worker.settling.delivery import Delivery
+from crawler.worker.visits.request_state import part_of
 
 PATH = "crawler.middlewares.visits.VisitSpiderMiddleware"
 ORDERS = [-100, 5, 500]  # of another spider middleware

@@ -6,7 +6,7 @@ import pytest
 from scrapy import Request
 
 from crawler.middlewares.known_site import UNKNOWN_SITE_SECONDS, UNREAD_SITE_SECONDS, KnownSiteMiddleware
-from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.visits.refused import RefusedError
 
 
 class Sites(dict):

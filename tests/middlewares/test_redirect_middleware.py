@@ -12,8 +12,8 @@ from scrapy.utils.test import get_crawler
 from crawler.middlewares.redirect import RedirectMiddleware
 from crawler.sites import Site
 from crawler.sites.follow import Follow
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import state_of
 from crawler.worker.worker import Worker
 
 

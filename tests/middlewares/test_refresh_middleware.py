@@ -11,7 +11,7 @@ from scrapy.utils.test import get_crawler
 from crawler.middlewares.refresh import RefreshMiddleware
 from crawler.sites import Site
 from crawler.sites.follow import Follow
-from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.visits.refused import RefusedError
 from crawler.worker.worker import Worker
 
 

@@ -7,7 +7,7 @@ from scrapy import Request
 from scrapy.utils.test import get_crawler
 
 from crawler.middlewares.scope import ScopeMiddleware
-from crawler.worker.claiming.refused import RefusedError
+from crawler.worker.visits.refused import RefusedError
 
 
 def middleware(allow=0):

@@ -8,9 +8,9 @@ import pytest
 
 from crawler.base.errors import HostBackoffError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
-from crawler.worker.turns.turn import Turn
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import state_of
+from crawler.worker.visits.turn import Turn
 
 
 class Budget:

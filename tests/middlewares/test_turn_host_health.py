@@ -15,8 +15,8 @@ from twisted.internet.error import NoRouteError
 
 from crawler.base.errors import AnswerError, HostBackoffError, NodeError, PageTimeoutError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.visits import Lane
+from crawler.worker.visits.lane import Lane
+from crawler.worker.visits.refused import RefusedError
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from waiting import PATIENCE_SECONDS
 
 from crawler.base.errors import HostBackoffError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.claiming.outcomes import Outcome, outcome_of_error
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.visits.outcomes import Outcome, outcome_of_error
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import state_of
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from twisted.python.failure import Failure
 from crawler.base.errors import ExtractError
 from crawler.base.item import Item
 from crawler.middlewares.visits import VisitSpiderMiddleware
-from crawler.worker.claiming.request_state import state_of
+from crawler.worker.visits.request_state import state_of
 
 PAGE = Item("id", "text", "s", "http://a.test/", "2026-11-21T00:00:00Z")
 

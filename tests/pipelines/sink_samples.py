@@ -13,8 +13,8 @@ from crawler.base.item import Item, Media
 from crawler.config.setting import Line
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import Sink, SinkPipeline
-from crawler.worker.claiming.delivery import UndeliveredError
-from crawler.worker.claiming.gaps import Gaps
+from crawler.worker.settling.delivery import UndeliveredError
+from crawler.worker.settling.gaps import Gaps
 
 MARK = Line(
     "PRINT_MARK",

@@ -27,7 +27,7 @@ from topics import records
 from crawler.base.errors import ConfigError, SinkRejectedError
 from crawler.base.item import Comment, Item
 from crawler.pipelines.kafka import PROOF, KafkaSink
-from crawler.worker.claiming.delivery import UndeliveredError
+from crawler.worker.settling.delivery import UndeliveredError
 from testbed.servers import Kafka
 
 CLOSED_PORT = 9  # discard; nobody listens there

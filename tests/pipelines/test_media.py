@@ -22,10 +22,10 @@ from crawler.base.events import Events
 from crawler.base.item import Media
 from crawler.pipelines import media as module
 from crawler.pipelines.media import MAX_PAUSE_SECONDS, MAX_TRIES, PageMediaPipeline
-from crawler.worker.claiming.delivery import UndeliveredError
-from crawler.worker.claiming.outcomes import Outcome
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.visits import FetchFailed
+from crawler.worker.settling.delivery import UndeliveredError
+from crawler.worker.visits.outcomes import Outcome
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.visit import FetchFailed
 
 PNG = "http://a.test/x.png"
 

@@ -20,7 +20,7 @@ from scrapy.settings import Settings
 from crawler.base.errors import ConfigError
 from crawler.pipelines.batch import BatchConfig
 from crawler.pipelines.sink import SinkPipeline, chosen_sinks, message
-from crawler.worker.claiming.delivery import UndeliveredError
+from crawler.worker.settling.delivery import UndeliveredError
 
 pytestmark = pytest.mark.process
 PROJECT = """

@@ -18,7 +18,8 @@ from crawler.render.errors import BrowserDiedError, BrowserMissingError, PageCra
 from crawler.render.profile import ProfileFolder
 from crawler.render.renderer import Renderer
 from crawler.render.wish import Wish
-from crawler.worker.life.headroom import Limits, batch_size
+from crawler.worker.config import Limits
+from crawler.worker.life.headroom import batch_size
 from crawler.worker.life.load import Sampler
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("chromium_path")]

@@ -16,10 +16,10 @@ from crawler.base.errors import NodeError
 from crawler.base.events import Events
 from crawler.frontier.keys import Keys
 from crawler.robots.finder import RobotsFinder
-from crawler.worker.claiming.outcomes import outcome_of_error
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import Purpose, RequestState
-from crawler.worker.claiming.visits import Lane
+from crawler.worker.visits.lane import Lane
+from crawler.worker.visits.outcomes import outcome_of_error
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import Purpose, RequestState
 
 
 class BusyElsewhere:

@@ -14,8 +14,8 @@ from crawler.base.models import Fetched, Seed
 from crawler.frontier.keys import Keys
 from crawler.plans.registry import PlanRecord, Registry
 from crawler.spiders.producer import ProducerSpider
-from crawler.worker.claiming.offers import Offered
-from crawler.worker.claiming.search_progress import SearchProgress
+from crawler.worker.offers.offers import Offered
+from crawler.worker.offers.search_progress import SearchProgress
 
 SITE = sites.parse(
     """

@@ -16,7 +16,7 @@ from crawler.sites import Site
 from crawler.spiders.base import MAX_HOPS
 from crawler.spiders.consumer import ConsumerSpider
 from crawler.spiders.producer import ProducerSpider
-from crawler.worker.claiming.outcomes import OUT_OF_MEMORY, Outcome
+from crawler.worker.visits.outcomes import OUT_OF_MEMORY, Outcome
 
 
 @pytest.mark.parametrize(

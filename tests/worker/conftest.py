@@ -13,8 +13,9 @@ from samples import Leases, RecordedVisit, Stats
 from crawler.base.events import Events
 from crawler.frontier import scripts
 from crawler.servers import redis_retry
-from crawler.worker.claiming import offers, settler
-from crawler.worker.claiming.settler import Settler
+from crawler.worker.offers import offers
+from crawler.worker.settling import settler
+from crawler.worker.settling.settler import Settler
 from crawler.worker.turns.turns import Turns
 
 

@@ -1,1 +1,1 @@
-"""From the claim of a seed to its settlement."""
+"""Which seeds are claimed, when, and by whom; and all that a worker holds of the frontier."""

@@ -16,15 +16,15 @@ from crawler.plans.registry import Registry
 from crawler.servers.redis_full import RedisFull
 from crawler.worker.claiming.claims import Claims
 from crawler.worker.claiming.fair_share import FairShare
-from crawler.worker.claiming.gaps import Gaps
-from crawler.worker.claiming.hand_backs import HandBacks
-from crawler.worker.claiming.offers import Offers
-from crawler.worker.claiming.plan_cache import PlanCache
-from crawler.worker.claiming.search_progress import SearchProgress
-from crawler.worker.claiming.settler import Settler
-from crawler.worker.claiming.site_cache import SiteCache
-from crawler.worker.claiming.teller import Teller
-from crawler.worker.claiming.visits import VisitEnded
+from crawler.worker.definitions.plan_cache import PlanCache
+from crawler.worker.definitions.site_cache import SiteCache
+from crawler.worker.offers.offers import Offers
+from crawler.worker.offers.search_progress import SearchProgress
+from crawler.worker.settling.gaps import Gaps
+from crawler.worker.settling.hand_backs import HandBacks
+from crawler.worker.settling.settler import Settler
+from crawler.worker.settling.teller import Teller
+from crawler.worker.visits.visit import VisitEnded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from crawler.base.models import Frontier
     from crawler.frontier.settlement import Settlement
     from crawler.sites import Site
-    from crawler.worker.claiming.visits import Visit
     from crawler.worker.config import WorkerConfig
     from crawler.worker.life.life import Life
     from crawler.worker.rendering.browser_at_hand import BrowserAtHand
+    from crawler.worker.visits.visit import Visit
 
 logger: EventLogger = logging.getLogger(__name__)
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import ClaimState, Queue
     from crawler.frontier.session import Lease, Session
     from crawler.servers.redis_full import RedisFull
-    from crawler.worker.claiming.settler import Settler
     from crawler.worker.rendering.browser_at_hand import BrowserAtHand
+    from crawler.worker.settling.settler import Settler
 
 logger: EventLogger = logging.getLogger(__name__)
 # How often the worker compares what it holds with what Redis says it holds. This bounds how long a seed waits that

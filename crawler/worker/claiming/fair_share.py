@@ -14,11 +14,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
 
 from crawler.base import tasks
+from crawler.worker.life.wakeups import WorkerStarved
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -34,12 +35,6 @@ PATIENCE_SECONDS = 0.25
 STARVED_AFTER_SECONDS = 1.0
 PAUSE_SECONDS = 2.0  # the pause between two claims of a worker that was starved just now; it shrinks with time
 HALVING_SECONDS = 2.0  # how long after a worker was starved that pause is half as long
-
-
-class WorkerStarved(NamedTuple):
-    """Event: a worker, of this name, has claimed in vain and holds no turn."""
-
-    name: str
 
 
 class FairShare:

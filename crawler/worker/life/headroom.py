@@ -22,18 +22,15 @@ import logging
 import math
 import time
 from collections import deque
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
-from crawler import config
 from crawler.base import log_events
 from crawler.worker.life.load import Load, Sampler
 from crawler.worker.life.pace import Pace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from crawler.base.log_events import EventLogger
+    from crawler.worker.config import Limits
 
 logger: EventLogger = logging.getLogger(__name__)
 RATE_WINDOW_SECONDS = 10.0  # the rate's window: long enough for a steady rate, short enough to follow a change of site
@@ -45,34 +42,6 @@ ANSWER_FADES = 0.98  # how much of a large answer's size counts on after each fu
 MIN_ANSWERS_PERCENT = 1.0
 LACK_SECONDS = 5.0  # how long nothing is claimed after something else was missing: others work on, and it may come back
 NO_LIMIT_PERCENT = 100  # a limit of this value never holds a claim back
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much of a node may be used.
-
-    Attributes:
-        memory_percent: ML, from 1; 100: no limit.
-        cpu_percent: CL, from 1; 100: no limit.
-        first_batch: n, the number of seeds in the first claim.
-    """
-
-    memory_percent: float
-    cpu_percent: float
-    first_batch: int
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Reads NODE_MEMORY_LIMIT_PERCENT, NODE_CPU_LIMIT_PERCENT and FIRST_BATCH.
-
-        Raises:
-            ConfigError: One of them is out of range.
-        """
-        return cls(
-            config.NODE_MEMORY_LIMIT_PERCENT.of(settings),
-            config.NODE_CPU_LIMIT_PERCENT.of(settings),
-            config.FIRST_BATCH.of(settings),
-        )
 
 
 def short_of(limits: Limits, load: Load) -> str:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.base.log_events import EventLogger
     from crawler.frontier.node_orders import NodeOrder, NodeOrders
-    from crawler.worker.life.headroom import Limits, NodeHeadroom
+    from crawler.worker.config import Limits
+    from crawler.worker.life.headroom import NodeHeadroom
 
 logger: EventLogger = logging.getLogger(__name__)
 

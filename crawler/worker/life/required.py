@@ -28,7 +28,7 @@ DOWNLOADER_MIDDLEWARES = (
 ROBOTS_MIDDLEWARE = "crawler.middlewares.robots.RobotsMiddleware"
 VISITS_MIDDLEWARE = "crawler.middlewares.visits.VisitSpiderMiddleware"
 SINK_PIPELINE = "crawler.pipelines.sink.SinkPipeline"
-DELIVERY = "crawler.worker.claiming.delivery.Delivery"
+DELIVERY = "crawler.worker.settling.delivery.Delivery"
 REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 PARTS = {  # settings that name one class each
     "SCHEDULER": "crawler.scheduler.Scheduler",  # any other asks the frontier for nothing

@@ -12,7 +12,6 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from crawler.frontier.node_orders import NODES_CHANGED
 from crawler.plans.registry import PLANS_CHANGED, SITES_CHANGED
 from crawler.servers.redis_retry import until_redis_answers
-from crawler.worker.claiming.fair_share import WorkerStarved
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 
 if TYPE_CHECKING:
@@ -29,6 +28,12 @@ JITTER_SECONDS = 0.005
 HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")
 # A worker says the first of itself, an operator the second of a host.
 NAMED_MESSAGE = re.compile(rb"(starved|politeness) (\S+)")
+
+
+class WorkerStarved(NamedTuple):
+    """Event: a worker, of this name, has claimed in vain and holds no turn."""
+
+    name: str
 
 
 class SitesChanged(NamedTuple):

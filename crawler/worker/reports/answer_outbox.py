@@ -12,7 +12,7 @@ from crawler.base.text import inert
 from crawler.frontier.session import SessionEnding, SessionRenewed
 from crawler.telemetry import failed_answers
 from crawler.telemetry.failed_answers import FailedAnswer
-from crawler.worker.claiming.visits import VisitEnded
+from crawler.worker.visits.visit import VisitEnded
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.base.redaction import Redaction
     from crawler.frontier.keys import Keys
-    from crawler.worker.claiming.visits import AnswerHead
+    from crawler.worker.visits.visit import AnswerHead
 
 # The most that is told of a body: enough to tell an error page, a login and a captcha apart.
 BODY_CHARACTERS_MAX = 2_000

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from crawler.base import log_events
 from crawler.base.errors import short
-from crawler.worker.claiming.visits import FetchFailed, VisitEnded
+from crawler.worker.visits.visit import FetchFailed, VisitEnded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,7 +30,7 @@ from crawler.base.text import one_line
 from crawler.frontier.scripts import even_when_full
 from crawler.servers.redis_refusal import is_of_a_key, refusal
 from crawler.servers.redis_retry import until_redis_answers
-from crawler.worker.start_lists.start_entries import StartEntryError
+from crawler.worker.start_list import StartEntryError
 from crawler.worker.start_lists.stored_list import REFUSED_MAX, StoredList, is_cut
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
     from crawler.plans.registry import Registry
     from crawler.sites import Site
-    from crawler.worker.claiming.offers import Offers
-    from crawler.worker.claiming.site_cache import SiteCache
-    from crawler.worker.start_lists.start_entries import StartList
+    from crawler.worker.definitions.site_cache import SiteCache
+    from crawler.worker.offers.offers import Offers
+    from crawler.worker.start_list import StartList
 
 logger: EventLogger = logging.getLogger(__name__)
 POLL_SECONDS = 1.0  # how often empty lists are looked at; scrapy-redis does so every 5 s

@@ -12,14 +12,14 @@ import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.frontier.keys import as_text
-from crawler.worker.start_lists.start_entries import ENTRY_BYTES_MAX, StartEntryError
+from crawler.worker.start_list import ENTRY_BYTES_MAX, StartEntryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from redis.asyncio import Redis
 
-    from crawler.worker.start_lists.start_entries import StartList
+    from crawler.worker.start_list import StartList
 
 READ_ENTRIES = 100  # most entries of one reading, which are one offer and one removal; they stand at their list's head
 READ_BYTES = 1 << 20  # after how many bytes a reading ends; entries that are URLs have some 10 kB together

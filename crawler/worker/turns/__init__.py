@@ -1,1 +1,1 @@
-"""When a request may be sent: turns of hosts and addresses, lanes, shares, and the way out to the web."""
+"""How turns of hosts and addresses are acquired and released, and which lane goes on next."""

@@ -18,9 +18,9 @@ from crawler.servers.redis_retry import until_redis_answers
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from crawler.worker.claiming.visits import Visit
-    from crawler.worker.turns.turn import Turn
     from crawler.worker.turns.turns import Turns
+    from crawler.worker.visits.turn import Turn
+    from crawler.worker.visits.visit import Visit
 
     LookUp = Callable[[str], Awaitable[Sequence[str]]]
 

@@ -9,12 +9,13 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.worker.claiming.visits import Lane, PageFetched, Visit
+from crawler.worker.visits.visit import PageFetched, Visit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from crawler.base.events import Events
+    from crawler.worker.visits.lane import Lane
 
 SHORT_PAUSE_SECONDS = 1.0  # a lane whose pause is shorter than this counts as active
 

@@ -18,18 +18,18 @@ from crawler.base import reasons
 from crawler.base.errors import HostBackoffError, SessionLostError
 from crawler.frontier.turn_answers import OTHERS_FIRST
 from crawler.servers.redis_retry import until_redis_answers
-from crawler.worker.claiming.outcomes import Outcome
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.visits import Lane
-from crawler.worker.turns.turn import MAX_BACKOFF_WAIT_SECONDS, Turn
+from crawler.worker.visits.lane import Lane
+from crawler.worker.visits.outcomes import Outcome
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.turn import MAX_BACKOFF_WAIT_SECONDS, Turn
 
 if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.frontier.session import Lease, Session
     from crawler.frontier.settlement import TurnRelease
     from crawler.frontier.turn_answers import TurnAnswer, TurnStart
-    from crawler.worker.claiming.request_state import RequestState, TurnUse
-    from crawler.worker.claiming.visits import Visit
+    from crawler.worker.visits.request_state import RequestState, TurnUse
+    from crawler.worker.visits.visit import Visit
 
 
 MAX_POLL_SECONDS = 1.0  # longest delay between two tries for a turn: it may be released sooner than Redis said

@@ -16,7 +16,7 @@ from crawler.frontier.keys import Keys, partition_of
 from crawler.servers.redis_full import RedisFull
 from crawler.worker.claiming import claims as claims_module
 from crawler.worker.claiming.claims import Claims
-from crawler.worker.claiming.settler import Settler
+from crawler.worker.settling.settler import Settler
 
 DRAIN_SECONDS = 5.0
 PARTITIONS = 3

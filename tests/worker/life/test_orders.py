@@ -10,7 +10,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from crawler.base.events import Events
 from crawler.base.tasks import cancel
 from crawler.frontier.node_orders import NodeOrder
-from crawler.worker.life.headroom import Limits, NodeHeadroom
+from crawler.worker.config import Limits
+from crawler.worker.life.headroom import NodeHeadroom
 from crawler.worker.life.orders import Orders, StopOrdered
 from crawler.worker.life.wakeups import NodesChanged
 

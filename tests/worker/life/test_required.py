@@ -20,7 +20,7 @@ DICTS = {
     "crawler.middlewares.decoding.DecodingMiddleware": "DOWNLOADER_MIDDLEWARES",
     "crawler.middlewares.turns.TurnMiddleware": "DOWNLOADER_MIDDLEWARES",
     "crawler.middlewares.visits.VisitSpiderMiddleware": "SPIDER_MIDDLEWARES",
-    "crawler.worker.claiming.delivery.Delivery": "EXTENSIONS",
+    "crawler.worker.settling.delivery.Delivery": "EXTENSIONS",
     "crawler.pipelines.sink.SinkPipeline": "ITEM_PIPELINES",
 }
 

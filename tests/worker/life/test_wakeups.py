@@ -14,9 +14,8 @@ from crawler.base.events import Events
 from crawler.base.tasks import cancel
 from crawler.frontier.keys import Keys
 from crawler.servers import redis_retry
-from crawler.worker.claiming.fair_share import WorkerStarved
 from crawler.worker.life import wakeups
-from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged, WakeUps
+from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged, WakeUps, WorkerStarved
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 
 

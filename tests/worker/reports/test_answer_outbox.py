@@ -13,9 +13,9 @@ from crawler.frontier.keys import Keys
 from crawler.frontier.session import SessionEnding, SessionRenewed
 from crawler.servers.redis import redis_async
 from crawler.telemetry import failed_answers
-from crawler.worker.claiming.visits import AnswerHead, VisitEnded
 from crawler.worker.reports import answer_outbox as module
 from crawler.worker.reports.answer_outbox import AnswerOutbox
+from crawler.worker.visits.visit import AnswerHead, VisitEnded
 
 KEYS = Keys("answers")
 NOW_S = 1_800_000_000

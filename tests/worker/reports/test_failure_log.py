@@ -11,9 +11,9 @@ import pytest
 from crawler.base.events import Events
 from crawler.config.crawl_settings import VALUES
 from crawler.frontier.settlement import Settlement
-from crawler.worker.claiming.visits import FetchFailed, VisitEnded
 from crawler.worker.reports import failure_log
 from crawler.worker.reports.failure_log import FailureLog
+from crawler.worker.visits.visit import FetchFailed, VisitEnded
 
 HOUR_SECONDS = 3_600
 LOGSTATS_LINES = HOUR_SECONDS // VALUES["LOGSTATS_INTERVAL"]  # Scrapy's own

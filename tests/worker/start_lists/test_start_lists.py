@@ -20,10 +20,10 @@ from crawler.frontier.queue import queues_of
 from crawler.plans.registry import PlanRecord, Registry
 from crawler.servers.redis import redis_async
 from crawler.servers.redis_full import RedisFull
-from crawler.worker.claiming.offers import Offers
-from crawler.worker.claiming.site_cache import SiteCache
+from crawler.worker.definitions.site_cache import SiteCache
+from crawler.worker.offers.offers import Offers
+from crawler.worker.start_list import ENTRY_BYTES_MAX, StartList
 from crawler.worker.start_lists import start_lists, stored_list
-from crawler.worker.start_lists.start_entries import ENTRY_BYTES_MAX, StartList
 from crawler.worker.start_lists.start_lists import StartLists
 from crawler.worker.start_lists.stored_list import StoredList, field_of
 

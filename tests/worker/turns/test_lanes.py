@@ -6,8 +6,9 @@ import pytest
 from samples import TURN, a_visit
 
 from crawler.base.events import Events
-from crawler.worker.claiming.visits import Lane, VisitEnded
 from crawler.worker.turns.lanes import LaneEmpty, Lanes
+from crawler.worker.visits.lane import Lane
+from crawler.worker.visits.visit import VisitEnded
 
 
 class RecordedLanes:

@@ -9,9 +9,9 @@ from samples import a_visit
 
 from crawler.base.errors import FrontierError, HostBackoffError, SessionLostError
 from crawler.frontier.settlement import TurnRelease
-from crawler.worker.claiming.refused import RefusedError
-from crawler.worker.claiming.request_state import Purpose, RequestState, TurnUse
 from crawler.worker.turns.turns import MAX_POLL_SECONDS, SURPLUS_TURN, CrawlDelay, HostBackoff
+from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.request_state import Purpose, RequestState, TurnUse
 
 HOST = "img.test"
 ANSWER_SECONDS = 5.0

@@ -16,7 +16,7 @@ local SUSPECTED = -2
 local SUSPECTED_BEGUN = -1
 
 -- Reasons for which a page fails for the plans that it was visited for, and says nothing of the page to any other plan:
--- it is about how they came to it. Those are of crawler/worker/claiming/outcomes.py. `cancelled` isn't among them: such
+-- it is about how they came to it. Those are of crawler/worker/visits/outcomes.py. `cancelled` isn't among them: such
 -- a seed is new even to the plan that it failed for, once that goes on (offer.lua).
 local IS_OF_PLANS = { ['out-of-scope'] = true }
 

@@ -1,0 +1,1 @@
+"""Plans and sites as they were submitted, kept up to date."""

@@ -1,0 +1,1 @@
+"""Seeds that pages lead to, on their way to the frontier."""

@@ -1,0 +1,255 @@
+"""Offers seeds to the frontier, in batches; an offer waits while Redis is away or full, until the worker stops."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
+
+from crawler.base import log_events, tasks
+from crawler.base.errors import UnavailableError
+from crawler.base.seldom import Seldom
+from crawler.frontier.keys import partition_of
+from crawler.frontier.offer import IS_NEW, OFFER_BATCH, OfferAnswer, OfferTerms, Proposal
+from crawler.frontier.queue import FULL_MILLISECONDS
+from crawler.servers.redis_refusal import is_of_a_key
+from crawler.servers.redis_retry import RETRY_SECONDS
+from crawler.worker.offers.known_pages import KnownPages
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+    from scrapy.statscollectors import StatsCollector
+
+    from crawler.base.events import Events
+    from crawler.base.log_events import EventLogger
+    from crawler.base.models import Frontier, Seed
+    from crawler.base.reasons import Note
+    from crawler.frontier.queue import Queue
+    from crawler.frontier.session import Lease
+    from crawler.servers.redis_full import RedisFull
+
+T = TypeVar("T")
+
+logger: EventLogger = logging.getLogger(__name__)
+# How long the first offer of a batch waits for those of other pages, which then cost a third of what they cost one by
+# one. The page's host is asked for the next page meanwhile. Of search pages there are few, and their search waits.
+WAIT_SECONDS = 0.02
+
+
+class Offered(NamedTuple):
+    """What became of the seeds of an offer.
+
+    Attributes:
+        new: How many were new to their plans.
+        refused: Those of plans that were deleted, maybe while the offer waited. They are neither in the frontier nor in
+            the ledger: whoever has them from elsewhere must keep them there.
+    """
+
+    new: int
+    refused: tuple[Seed, ...]
+
+
+class _Part(NamedTuple):
+    """What a page offers to one partition of a frontier; `Offers.offer` explains it.
+
+    Attributes:
+        answer: What offer.lua answers of each of the proposals, once that is known.
+    """
+
+    proposals: list[Proposal]
+    terms: OfferTerms
+    answer: asyncio.Future[bytes]
+
+
+class Offers:
+    """Offers the seeds that pages lead to, those of several pages together.
+
+    Seeds that Redis has lately called known aren't offered again, but only counted.
+
+    Args:
+        leases: Of this worker, by partition.
+        redis_full: Told whether offers are refused for want of memory.
+        stats: Counts the seeds offered, those of them that were new, and those that were only counted.
+    """
+
+    def __init__(
+        self,
+        queues: Mapping[Frontier, Queue],
+        leases: Sequence[Lease],
+        *,
+        redis_full: RedisFull,
+        stopping: asyncio.Event,
+        events: Events,
+        stats: StatsCollector,
+    ) -> None:
+        self._queues = queues
+        self._leases = leases
+        self._redis_full = redis_full
+        self._stopping = stopping
+        self._events = events
+        self._stats = stats
+        self._warn = Seldom(logger.warning)
+        self._known_pages = KnownPages(queues["content"])
+        self._waiting: dict[tuple[Frontier, int], list[_Part]] = defaultdict(list)
+        # By the same key as the parts: the task that sends them.
+        self._sending: dict[tuple[Frontier, int], asyncio.Task[None]] = {}
+        self._alone: set[asyncio.Task[None]] = set()  # send parts that Redis doesn't take with others
+
+    async def offer(
+        self, seeds: Iterable[Seed], frontier: Frontier = "content", *, edition: int = 0, budget: int = 0
+    ) -> Offered:
+        """Offers seeds and returns what became of them; waits as long as Redis is away or full.
+
+        The seeds that wait here are those of visits under way, because a visit doesn't end before its offers.
+
+        Args:
+            edition: Of the page that led to them, as in `OfferTerms`.
+            budget: How many followed links each host may have, likewise.
+
+        Raises:
+            UnavailableError: The worker stops, and Redis has taken some of the seeds at most. The next visit of the
+                page offers them again.
+        """
+        by_partition: dict[int, list[Seed]] = defaultdict(list)
+        for seed in seeds:
+            by_partition[partition_of(seed.host, len(self._leases))].append(seed)
+        loop, terms = asyncio.get_running_loop(), OfferTerms(edition=edition, budget=budget, confirmed=True)
+        parts = [_Part(list(map(Proposal.of, own)), terms, loop.create_future()) for own in by_partition.values()]
+        for partition, part in zip(by_partition, parts, strict=True):
+            key = (frontier, partition)
+            self._waiting[key].append(part)
+            if key not in self._sending:  # each partition has a task of its own: one that is away holds up no other
+                name = f"offers to partition {partition}"
+                self._sending[key] = tasks.start(self._send(*key), name=name, died=self._events.publish)
+        fresh = 0
+        refused: list[Seed] = []
+        answers = await asyncio.gather(*(part.answer for part in parts), return_exceptions=True)
+        for own, answer in zip(by_partition.values(), answers, strict=True):
+            if isinstance(answer, BaseException):
+                raise answer
+            fresh += sum(map(answer.count, IS_NEW))
+            refused += [seed for seed, of_seed in zip(own, answer, strict=True) if of_seed == OfferAnswer.PLAN_DELETED]
+        self._stats.inc_value("frontier/offered", sum(map(len, by_partition.values())))
+        self._stats.inc_value("frontier/offered/new", fresh)
+        return Offered(fresh, tuple(refused))
+
+    async def refuse(self, seed: Seed, note: Note, number: int) -> None:
+        """Counts pages that can't be offered, as `Queue.refuse`; waits as `offer` does.
+
+        Raises:
+            UnavailableError: As `offer`.
+        """
+        await self._until_taken(partial(self._queues[seed.frontier].refuse, seed, note, number), number)
+
+    async def close(self) -> None:
+        """Stops the tasks that send, if there are any left."""
+        await tasks.cancel(*self._sending.values(), *self._alone)
+
+    async def _send(self, frontier: Frontier, partition: int) -> None:
+        """Sends what waits for a partition, and what comes meanwhile; calls to a partition follow one another."""
+        key, parts = (frontier, partition), list[_Part]()
+        try:
+            while self._waiting[key]:
+                if frontier == "content" and sum(len(part.proposals) for part in self._waiting[key]) < OFFER_BATCH:
+                    await asyncio.sleep(WAIT_SECONDS)
+                parts = [part for part in self._waiting.pop(key) if not part.answer.done()]  # some may be cancelled
+                for terms in dict.fromkeys(part.terms for part in parts):
+                    alike = [part for part in parts if part.terms == terms]
+                    await self._send_together(frontier, partition, alike)
+        except BaseException as error:
+            _fail([*parts, *self._waiting[key]], error)
+            raise
+        finally:
+            del self._sending[key], self._waiting[key]
+
+    async def _send_together(self, frontier: Frontier, partition: int, parts: list[_Part]) -> None:
+        """Sends parts that differ in their proposals alone. If what a key holds prevents that, each goes for itself."""
+        proposals = [proposal for part in parts for proposal in part.proposals]
+        terms = parts[0].terms
+
+        async def offer() -> bytes | None:
+            try:
+                if frontier == "nav":  # search pages are hardly ever offered twice
+                    return await self._queues[frontier].offer_to(partition, proposals, terms)
+                owner = self._leases[partition].owner
+                answers, counted = await self._known_pages.offer(partition, owner, proposals, terms)
+            except ResponseError as error:
+                if not is_of_a_key(error):
+                    raise
+                # As for junk in a host's key, which must not hold up others.
+                self._warn(log_events.OFFERS_ONE_BY_ONE, len(proposals), error)
+                return None
+            if counted:
+                self._stats.inc_value("frontier/offered/remembered", counted)
+            return answers
+
+        try:
+            answers = await self._until_taken(offer, len(proposals))
+        except UnavailableError as error:
+            _fail(parts, error)
+            return
+        if answers is not None:
+            _answer(parts, answers)
+            return
+        for part in parts:
+            task = tasks.start(
+                self._send_alone(frontier, partition, part), name="offers of a page", died=self._events.publish
+            )
+            self._alone.add(task)
+            task.add_done_callback(self._alone.discard)
+
+    async def _send_alone(self, frontier: Frontier, partition: int, part: _Part) -> None:
+        """Sends one part until Redis takes it."""
+        offer = partial(self._queues[frontier].offer_to, partition, part.proposals, part.terms)
+        try:
+            _answer([part], await self._until_taken(offer, len(part.proposals)))
+        except UnavailableError as error:
+            _fail([part], error)
+        except BaseException as error:
+            _fail([part], error)
+            raise
+
+    async def _until_taken(self, tell: Callable[[], Awaitable[T]], number: int) -> T:
+        """Tells one partition of so many offers until Redis takes it.
+
+        A loop of its own: it must note a full Redis, and end when the worker stops.
+        """
+        while True:
+            try:
+                answer = await tell()
+            except RedisError as error:
+                is_full = isinstance(error, OutOfMemoryError)
+                if is_full:
+                    self._redis_full.note("offers", refused=True)
+                else:
+                    self._warn(log_events.OFFERS_WAITING, number, error)
+                if self._stopping.is_set():
+                    raise UnavailableError(f"{number} offers are left to the next visit: {error}") from error
+                await asyncio.sleep(FULL_MILLISECONDS / 1000 if is_full else RETRY_SECONDS)
+            else:
+                self._redis_full.note("offers", refused=False)
+                return answer
+
+
+def _answer(parts: Sequence[_Part], answers: bytes) -> None:
+    """Tells each part what became of its proposals."""
+    start = 0
+    for part in parts:
+        end = start + len(part.proposals)
+        if not part.answer.done():
+            part.answer.set_result(answers[start:end])
+        start = end
+
+
+def _fail(parts: Iterable[_Part], error: BaseException) -> None:
+    """Tells parts that they may not have been offered, and why."""
+    for part in parts:
+        if isinstance(error, asyncio.CancelledError):
+            part.answer.cancel()
+        elif not part.answer.done():
+            part.answer.set_exception(error)

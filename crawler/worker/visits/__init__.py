@@ -1,0 +1,1 @@
+"""A claimed seed on its turn: its visit, its requests, and what each ends with."""
