@@ -38,10 +38,11 @@ class Settlement:
         """Returns the words for settle.lua, in its order."""
         claimed = self.claimed
         amount_ms = self.amount_ms if self.operation in ("retry", "postpone") else claimed.due_ms
-        return self.operation, claimed.fingerprint, claimed.claim, amount_ms, self.reason, self._served()
+        return self.operation, claimed.fingerprint, claimed.claim, amount_ms, self.reason, self.served
 
-    def _served(self) -> str:
-        """Returns whether the page can be told of, and the plans that it was delivered for; of a `fetch` its host."""
+    @property
+    def served(self) -> str:
+        """Whether the page can be told of, and the plans that it was delivered for; of a `fetch` its host."""
         if self.operation == "fetch":
             return self.claimed.seed.host
         plans = (seed.plan for seed in self.claimed.seeds if seed.plan not in self.left_out)
