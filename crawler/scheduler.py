@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections import deque
+from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from redis.exceptions import RedisError
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from crawler.base.log_events import EventLogger
+    from crawler.base.models import Claimed
     from crawler.frontier.queue import ClaimAnswer
     from crawler.worker.turns.turns import Turns
 
@@ -282,25 +283,21 @@ class Scheduler(BaseScheduler):
     async def _take(self, answer: ClaimAnswer) -> None:
         """Starts a visit for each claimed seed. All are held before anything can fail, so that none is forgotten."""
         self._runs_alone = answer.state == "quarantined"
-        lanes: dict[tuple[str, int], Lane] = {}
-        delivered: list[Visit] = []  # visits that fetch nothing
+        by_turn: dict[tuple[str, int], list[Claimed]] = defaultdict(list)
         for claimed in answer.seeds:
-            key = (claimed.seed.host, claimed.turn)
-            lane = lanes.get(key) or Lane(claimed.seed.host, claimed.turn, claimed.partition, claimed.delay_s)
-            visit = Visit(claimed, lane, self.worker.events)
-            self._visits.add(visit)
-            if claimed.delivered:
-                delivered.append(visit)  # its lane stands for no turn
-            else:
-                lanes[key] = lane
-                lane.waiting.append(visit)
-        self._lanes.hold(lanes.values())
+            if not claimed.delivered:
+                by_turn[claimed.seed.host, claimed.turn].append(claimed)
+        lanes = [Lane.of(seeds, self._events) for seeds in by_turn.values()]
+        # The lanes of seeds that need no fetch stand for no turn.
+        to_be_told = [Lane.of([seed], self._events).waiting.popleft() for seed in answer.seeds if seed.delivered]
+        self._visits.update(to_be_told, *(lane.waiting for lane in lanes))
+        self._lanes.hold(lanes)
         await self._claiming.sites.load({claimed.seed.site for claimed in answer.seeds})
         if self._life.stopping.is_set():
             self._lanes.release_waiting()
-        for lane in lanes.values():
+        for lane in lanes:
             self._lanes.start(lane)
-        for visit in delivered:
+        for visit in to_be_told:
             self._tell(visit)
 
     def _tell(self, visit: Visit) -> None:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 SETTLE_CALL_MAX = 100  # most settlements, and turns, in one call: some 5 ms of Redis's time, as OFFER_BATCH seeds take
 BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; see settle.lua for the next
 BACKOFF_LONGEST_SECONDS = 300.0  # the longest backoff, so that a host that is back is noticed within five minutes
+UNREADABLE = Seed("", "", "")  # stands in place of a damaged seed, until its claim has ended
 DELIVERED = "+"  # stands in place of the host of a seed that needs no fetch
 DAY_MILLISECONDS = 86_400_000
 COUNT_WORDS = 3  # how many arguments of offer.lua each count takes
@@ -218,7 +219,7 @@ class Queue:
             value, *further = stored.split(b"\n")
             host, seed = self._load(fingerprint, value)
             claimed = Claimed(
-                seed=seed or Seed("", "", ""),
+                seed=seed or UNREADABLE,
                 fingerprint=fingerprint,
                 partition=partition,
                 claim=claim,

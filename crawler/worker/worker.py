@@ -80,6 +80,8 @@ class Worker:
         self._redis_address = redis_address  # without its password, for messages
         self._tasks: list[asyncio.Task[None]] = []
         self._duties = duties = Duties()
+        # Parts subscribe as they are built. Of those that act on an event, the part that stands above acts first here;
+        # the scheduler, which is built over the worker, comes last: a visit is settled, noted, and then forgotten.
         self.events = events = Events()
 
         self.life = Life(config, frontier, redis, session_redis, events=events, duties=duties)

@@ -25,11 +25,11 @@ class Teller:
 
     def __init__(self, events: Events) -> None:
         self._events = events
-        self._deliver: Callable[[Also], Awaitable[None]] | None = None
+        self._deliver: Callable[[Also], Awaitable[None]] = _deliver_nowhere
         self._tasks: set[asyncio.Task[None]] = set()  # the event loop alone would not keep them alive
 
     def use(self, deliver: Callable[[Also], Awaitable[None]]) -> None:
-        """Sets what delivers a message to all sinks. Where there are no sinks it isn't called, and visits just end."""
+        """Has messages delivered to all sinks. Where there are none it isn't called, and visits just end."""
         self._deliver = deliver
 
     def tell(self, visit: Visit) -> None:
@@ -47,17 +47,16 @@ class Teller:
 
     async def _tell(self, visit: Visit) -> None:
         try:
-            if self._deliver is not None:
-                await self._deliver_all(visit, self._deliver)
+            await self._deliver_all(visit)
         except BaseException as error:
             visit.end_as(*outcome_of_delivery_error(error))  # nobody was told: the seed must not be finished
             raise
         finally:
             visit.end_part()
 
-    async def _deliver_all(self, visit: Visit, deliver: Callable[[Also], Awaitable[None]]) -> None:
+    async def _deliver_all(self, visit: Visit) -> None:
         seeds = visit.seeds
-        answers = await asyncio.gather(*(deliver(Also.of(seed)) for seed in seeds), return_exceptions=True)
+        answers = await asyncio.gather(*(self._deliver(Also.of(seed)) for seed in seeds), return_exceptions=True)
         errors = [error for error in answers if error is not None]
         for error in errors:
             if outcome_of_delivery_error(error).reason == reasons.PIPELINE_ERROR:
@@ -67,3 +66,7 @@ class Teller:
         else:  # another try is for all of them, if it may help any
             outcomes = [outcome_of_delivery_error(error) for error in errors]
             visit.end_as(*next((outcome for outcome in outcomes if outcome.operation != "fail"), outcomes[0]))
+
+
+async def _deliver_nowhere(also: Also) -> None:
+    """Delivers a message where there are no sinks."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from crawler.worker.visits.turn import Turn
+from crawler.worker.visits.visit import Visit
 
 if TYPE_CHECKING:
-    from crawler.worker.visits.visit import Visit
+    from collections.abc import Sequence
+
+    from crawler.base.events import Events
+    from crawler.base.models import Claimed
 
 
 class Lane(Turn):
@@ -25,3 +29,11 @@ class Lane(Turn):
         super().__init__(host, token, partition, delay_s)
         self.waiting: deque[Visit] = deque()
         self.current: Visit | None = None
+
+    @classmethod
+    def of(cls, seeds: Sequence[Claimed], events: Events) -> Self:
+        """Returns the lane of the seeds that were claimed on one turn, with a visit for each."""
+        first = seeds[0]
+        lane = cls(first.seed.host, first.turn, first.partition, first.delay_s)
+        lane.waiting.extend(Visit(seed, lane, events) for seed in seeds)
+        return lane
