@@ -303,7 +303,8 @@ class Scheduler(BaseScheduler):
     def _tell(self, visit: Visit) -> None:
         """Has plans told of a delivered page, without a fetch.
 
-        Unless its site has come to follow links since: then the page is fetched for them, since it may lead to others.
+        Unless its site has come to follow links since, or its text is to have words of theirs: then the page is fetched
+        for them.
         """
         name = visit.seed.site
         site = self._claiming.sites.get(name)
@@ -313,6 +314,8 @@ class Scheduler(BaseScheduler):
             visit.end_at_once("postpone", reasons.UNREAD_SITE, int(UNREAD_SITE_SECONDS * 1000))
         elif site is not None and site.follow and any(seed.depth < site.follow.depth for seed in visit.seeds):
             visit.end_at_once("fetch", reasons.FOLLOWS)
+        elif site is not None and any(map(site.matches_text, visit.seeds)):
+            visit.end_at_once("fetch", reasons.MATCHES_TEXT)
         else:
             self._claiming.teller.tell(visit)
 

@@ -16,10 +16,11 @@ from crawler.base.errors import FrontierError, UrlError
 from crawler.base.urls import canonical, fingerprint, host
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Frontier = Literal["nav", "content"]
 Settled = Literal["selector", "quiet", "cap"]  # what ended the wait for a rendered page
+MAX_COMBINATIONS = 50  # of a seed, as lib/combinations.lua has them
 SUCCESS, REDIRECTION = 2, 3  # the first digits of the statuses of such answers
 _PLAN_NAME = re.compile(r"[a-z0-9-]{1,64}")
 
@@ -54,6 +55,7 @@ class Seed:
             pages anew. 0 for all other seeds.
         row: What the row of results that led here says of the page, as JSON (`crawler/extract/rows.py`).
         exact: Whether each spelling of the URL is a page of its own, as the site's `identity` says.
+        match_text: Its plan asks that the page's text has words of the plan.
         further_keywords: Further combinations of the plan's words whose searches found the page before it was claimed.
     """
 
@@ -76,12 +78,17 @@ class Seed:
     run: int = 0
     row: str = ""
     exact: bool = False
+    match_text: bool = False
     further_keywords: tuple[tuple[str, ...], ...] = ()
 
     @property
     def combinations(self) -> list[list[str]]:
         """The combinations of words whose searches led here, each once, `keywords` first; empty if none did."""
         return [list(words) for words in dict.fromkeys((self.keywords, *self.further_keywords)) if words]
+
+    def found_by(self, combinations: Sequence[tuple[str, ...]]) -> Self:
+        """Returns the seed with other combinations, at least one, in the place of those that found it."""
+        return replace(self, keywords=combinations[0], further_keywords=tuple(combinations[1:MAX_COMBINATIONS]))
 
     @property
     def host(self) -> str:
@@ -196,6 +203,7 @@ _SEED_KEYS = {
     "run": "r",
     "row": "f",
     "exact": "x",
+    "match_text": "t",
 }
 _SEED_DEFAULTS = {entry.name: entry.default for entry in dataclass_fields(Seed)}
 _SEED_KINDS = {name: str if name == "url" else type(_SEED_DEFAULTS[name]) for name in _SEED_KEYS}

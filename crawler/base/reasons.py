@@ -126,6 +126,7 @@ LOGIN = Reason(
     "login", "it is a login, or its host sent us on to one; a session in the site's `cookies` may open what is behind"
 )
 NOINDEX = Reason("noindex", "it asks robots not to index it, and the setting ROBOTS_META_OBEY has that heeded")
+LACKS_WORDS = Reason("lacks-words", "its text has all words of no combination of the plan, which `match_text` asks for")
 NO_PAGE = Reason("no-page", "the site's parser says that it is none, without a word for why")
 TOO_MANY_TAGS = Reason("too-many-tags", "it has more tags than are read")
 TOO_MANY_ATTRIBUTES = Reason("too-many-attributes", "a tag in it has more attributes than are read")
@@ -160,6 +161,9 @@ UNKNOWN = Reason("unknown", "Redis has lost why")
 # Why seeds are given back untried.
 STOPPED = HandBack("stopped", "its worker stops, or need not hold it now")
 FOLLOWS = HandBack("follows", "a delivered page leads on, so that it is fetched instead of told of")
+MATCHES_TEXT = HandBack(
+    "matches-text", "a delivered page is fetched instead of told of, since its plan looks for words"
+)
 NO_SESSION = HandBack("no-session", "the session of its worker has lapsed")
 UNAVAILABLE = HandBack("unavailable", "a server that its worker needs, such as Redis, was away")
 SINK_UNAVAILABLE = HandBack("sink-unavailable", "a sink was away while the worker stopped")

@@ -15,9 +15,10 @@ from crawler.cli.page_browser import PageBrowser
 from crawler.cli.page_fetcher import PageFetcher
 from crawler.cli.request_errors import CrawlRefusesError
 from crawler.cli.site_search import SearchTrial
+from crawler.extract.words import CombinationSearch, text_of_page
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from scrapy.settings import Settings
 
@@ -68,10 +69,19 @@ async def search(site: Site, settings: Settings, words: list[str]) -> dict[str, 
             return _refused(site, error)
         for url in links.urls[:1]:
             try:
-                shown["result"] = await reader.as_crawled(await reader.fetcher.page_of(url), " ".join(words))
+                result = await reader.as_crawled(await reader.fetcher.page_of(url), " ".join(words))
+                if site.results.match_text and "fields" in result:
+                    result["has_words"] = _has_words(result["fields"], words)
+                shown["result"] = result
             except HeadroomError as error:
                 shown["result"] = {"url": url, "refused": str(error)}
         return shown
+
+
+def _has_words(fields: dict[str, Any], words: Sequence[str]) -> bool:
+    """Returns whether a page with these fields has all words in its text."""
+    comments = (comment["text"] for comment in fields["comments"])
+    return bool(CombinationSearch([tuple(words)]).found_in(text_of_page(fields["title"], fields["content"], comments)))
 
 
 def unread(shown: dict[str, Any]) -> str:

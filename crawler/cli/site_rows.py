@@ -17,6 +17,9 @@ PLAIN = {True: "needs no browser (content.fetch, search.url)", False: "needs the
 MAX_NEWS = 5  # most texts, and links, that are shown of a state; `--json` has all
 BOUNDS = "its time or number of states was over (--seconds, --states), or a state had over 500 elements to click"
 DECLARATIONS = "what pages declare, and what their parts are usually named"
+HAS_WORDS = "its text has all of them (`results.match_text`)"
+LACKS_WORDS = "its text lacks one: a crawl fails it as lacks-words (`results.match_text`)"
+MATCH_TEXT = "results whose text has all words of one of the plan's combinations (`results.match_text`)"
 NEEDS_BASE = "none: each plan gives it, as {use: NAME, name: ..., base: https://...}"
 UNSEARCHED = "none: its pages are only offered"
 _OF_THE_SITE = ("site", "base", "content_type")  # these aren't said again for the page of a result
@@ -198,7 +201,9 @@ _ROWS: dict[str, Callable[[Any], Iterator[Row]]] = {
 _TEXTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "auto": ("as without selectors", ", ".join),
     "fails": ("fields", lambda reason: f"none, as a content page it fails: {reason}"),
+    "has_words": ("words", lambda has_words: HAS_WORDS if has_words else LACKS_WORDS),
     "is_whole": ("whole", lambda is_whole: "yes" if is_whole else f"no: {BOUNDS}"),
+    "match_text": ("takes", lambda match_text: MATCH_TEXT if match_text else ""),
     "needs_base": ("base", lambda needs_base: NEEDS_BASE if needs_base else ""),
     "passed_by": ("passed by", _as_text),
     "reads": ("reads", lambda reads: DECLARATIONS if reads == "declarations" else _as_text(reads)),

@@ -15,6 +15,7 @@ from crawler.base.errors import ExtractError
 from crawler.base.urls import canonical
 from crawler.extract import Links
 from crawler.extract.rows import Row, found_by
+from crawler.extract.words import CombinationSearch
 from crawler.worker.visits.outcomes import outcome_of_status
 
 if TYPE_CHECKING:
@@ -170,5 +171,5 @@ class SearchTrial:
         if self._site.results.match is None:
             return links, 0
         rows = [(url, links.rows.get(url, Row())) for url in links.urls]
-        urls = tuple(url for url, _row, _words in found_by(rows, [tuple(self._words)]))
+        urls = tuple(url for url, _row, _words in found_by(rows, CombinationSearch([tuple(self._words)])))
         return replace(links, urls=urls), len(links.urls) - len(urls)

@@ -271,6 +271,7 @@ def _summary(site: Site, settings: Settings) -> dict[str, Any]:
         "described": example.description_url,
         "searches": searches,
         "results": site.results.links.text if site.searchable else "",
+        "match_text": site.results.match_text,
         "reads": _read_by(site),
         "auto": _auto(site),
         "follows": site.follow.model_dump(mode="json") if site.follow else "",

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import orjson
-import re2
 
 from crawler.base import text
 from crawler.base.item import TimeUnit
@@ -16,6 +13,7 @@ from crawler.extract.content import read_extra
 from crawler.extract.declared import folded
 from crawler.extract.field_kinds import FIELD_KINDS, sureness_of
 from crawler.extract.references import has_references, is_of_markup, references_in, unescaped
+from crawler.extract.words import comparable
 from crawler.sites.result_rules import MAX_ROW_CHARACTERS, ROW_FIELDS
 
 if TYPE_CHECKING:
@@ -24,14 +22,12 @@ if TYPE_CHECKING:
     from crawler.base.models import Fetched
     from crawler.extract.field_kinds import Fields
     from crawler.extract.readers import Reader, Scalar
+    from crawler.extract.words import CombinationSearch
     from crawler.sites import Site
 
 MAX_TEXT_CHARACTERS = 10_000  # of a row, in which words are looked for: a feed's entry may hold a whole article
-WORDS_MEMORY_BYTES = 32 << 20  # that RE2 may take to look for all words at once; 10,000 take half of it
 # What a row of Redis may say of how sure its time is.
 _SURENESS = {"published": ("day", "guess"), "published_unit": get_args(TimeUnit)}
-# What nobody sees within a word, and half of what `İ` becomes in small letters, which is typed as `i`.
-_unseen = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|(?<=i)\u0307")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +36,7 @@ class Row:
 
     Attributes:
         said: Its fields as a JSON object, as a seed carries them; empty for none.
-        text: In which `results.match` looks for words, folded.
+        text: In which `results.match` looks for words, `comparable`.
     """
 
     said: str = ""
@@ -60,51 +56,17 @@ def read_row(reader: Reader, site: Site, texts: Sequence[Any]) -> Row:
     if fields:
         said = {name: FIELD_KINDS[name].read(reader, rule, site) for name, rule in fields.field_rules.items()}
         said |= {"extra": read_extra(reader, fields.extra), "sureness": sureness_of("published", said.get("published"))}
-    folded = _folded(" ".join(map(str, texts))[:MAX_TEXT_CHARACTERS])
-    return Row(_dumped({name: value for name, value in said.items() if value}), folded)
+    matched = comparable(" ".join(map(str, texts))[:MAX_TEXT_CHARACTERS])
+    return Row(_dumped({name: value for name, value in said.items() if value}), matched)
 
 
-def found_by(
-    rows: Iterable[tuple[str, Row]], combinations: Sequence[tuple[str, ...]]
-) -> list[tuple[str, Row, tuple[str, ...]]]:
+def found_by(rows: Iterable[tuple[str, Row]], search: CombinationSearch) -> list[tuple[str, Row, tuple[str, ...]]]:
     """Returns the rows whose text has all words of a combination, with each such combination, in their order.
-
-    A thousand rows of some hundred characters take a second with 10,000 combinations, whole articles a minute: the
-    event loop is no place for it.
 
     Args:
         rows: With their URLs.
-        combinations: At most some 10,000.
     """
-    looked_for = _Words({word for words in combinations for word in words})
-    found = []
-    for url, row in rows:
-        present = looked_for.found_in(row.text)
-        found += [(url, row, words) for words in combinations if present.issuperset(words)] if present else []
-    return found
-
-
-class _Words:
-    """Words that are looked for in many texts, all at once: in usual texts RE2 takes a twentieth of the time for it."""
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self._folded = [(word, _folded(word)) for word in words]
-        options = re2.Options()
-        options.literal, options.max_mem, options.log_errors = True, WORDS_MEMORY_BYTES, False
-        self._set = re2.Set.SearchSet(options)
-        self._always = self._set.Add(b"")  # is in every text; where it isn't found, RE2 had too little memory
-        self._numbers = {self._set.Add(_utf8(plain)): word for word, plain in self._folded}
-        try:
-            self._set.Compile()
-        except re2.error:  # likewise
-            self._set = None
-
-    def found_in(self, folded: str) -> set[str]:
-        """Returns the words that are in a text, which is folded as they are."""
-        found = self._set.Match(_utf8(folded)) if self._set is not None else []
-        if self._always in found:
-            return {self._numbers[number] for number in found if number != self._always}
-        return {word for word, plain in self._folded if plain in folded}
+    return [(url, row, words) for url, row in rows for words in search.found_in(row.text)]
 
 
 def with_row(found: Fields, said: str, page: Fetched, site: Site) -> Fields:
@@ -178,13 +140,3 @@ def _clean(value: Any) -> Scalar | list[Scalar]:
     if isinstance(value, list):
         return [entry for entry in map(_clean, value) if not isinstance(entry, list)]
     return value if isinstance(value, int | float) else text.paragraphs(str(value))
-
-
-def _folded(words: str) -> str:
-    """Returns a text as it is compared: without what nobody sees, in one form of each sign, in small letters."""
-    folded = unicodedata.normalize("NFKC", " ".join(words.split())).casefold()
-    return folded if folded.isascii() else _unseen.sub("", folded)
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "replace")  # a lone surrogate isn't UTF-8, which RE2 reads

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 # Stands for any word to count search pages: they depend on the site alone, and all encodings have an a.
 _ANY_WORD = ("a",)
-# Most combinations of a list, with which each page is compared: two seconds for a thousand rows.
-LIST_COMBINATIONS_MAX = 10_000
+# Most combinations that are looked for in lists, two seconds for a thousand rows, or in the text of pages.
+LOOKED_FOR_MAX = 10_000
 SEEDS_MAX = 10_000_000  # most seeds of a plan from Redis: it was counted when it was submitted, but a forged one wasn't
 
 
@@ -99,6 +99,7 @@ class Plan:
                     since=self.file.since,
                     interval_s=self.file.interval_s,
                     exact=site.exact,
+                    match_text=self.file.match_text,
                 )
                 if seed.fingerprint not in seen:
                     seen.add(seed.fingerprint)
@@ -277,11 +278,9 @@ def _count(document: YamlDocument, plan: Plan) -> None:
         named = ((name, plan.file.keywords[name]) for name in names_in(plan.expression))
         empty = ", ".join(name for name, words in named if not words.required and not words.optional)
         raise document.error(("match",), plan.file.match, f"at least one combination: {empty} has no words")
-    lists = [site.name for site in plan.sites if site.is_list]
-    if lists and number > LIST_COMBINATIONS_MAX:
-        expected = (
-            f"at most {LIST_COMBINATIONS_MAX} combinations, in each of which the rows of {lists[0]} are looked for"
-        )
+    place = "pages" if plan.file.match_text else next((site.name for site in plan.sites if site.matches_all), "")
+    if place and number > LOOKED_FOR_MAX:
+        expected = f"at most {LOOKED_FOR_MAX} combinations, each of which is looked for in what {place} say"
         raise document.error(("keywords",), f"{number} combinations", expected)
     seeds = number * plan.seeds_per_combination
     if seeds > plan.max_seeds:

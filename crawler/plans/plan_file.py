@@ -120,6 +120,13 @@ class PlanFile(Part):
         "`scrapy plan check` says so.",
         examples=["region and (event or person)"],
     )
+    match_text: bool = Field(
+        default=False,
+        description="Takes a page that a search led to only if its title, text or comments have all words of a "
+        "combination, in upper or lower case, whichever search it was; others fail as `lacks-words`. Their links are "
+        "followed all the same. A site can ask for it by `results.match_text`.",
+        examples=[True],
+    )
     pages: int = Field(5, ge=1, le=1_000, description="Pages of results, for each combination and site.", examples=[10])
     per_page: int = Field(20, ge=1, le=500, description="Results on each page; a site may give fewer.", examples=[50])
     sort: Literal["newest", "relevance"] = Field(

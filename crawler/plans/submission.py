@@ -47,7 +47,8 @@ async def submit(
         queues: Of both frontiers.
         replace: Begins a new edition: search pages of the one before are dropped as `replaced`, and so is what those
             lead to that are being read. Content pages that were found before stay; those that were given up when the
-            plan was cancelled come back as far as they are the new edition's, too: what led to them may be finished.
+            plan was cancelled, or lacked its words, come back as far as they are the new edition's, too: what led to
+            them may be finished.
         replace_sites: Whether its sites may take the place of stored ones that differ. A plan that goes on and is
             paused stays so then.
 
@@ -72,7 +73,7 @@ async def submit(
 
         def comes_back(failed: UnfinishedSeed) -> bool:
             of_plan = (seed for seed in failed.seeds if seed.plan == plan.name)
-            return failed.reason == reasons.CANCELLED and any(map(is_wanted, of_plan))
+            return failed.reason in (reasons.CANCELLED, reasons.LACKS_WORDS) and any(map(is_wanted, of_plan))
 
         await content.retry(comes_back, plan.name)
         await content.offer_cancelled(plan.name, record.edition, is_wanted)

@@ -399,6 +399,15 @@ class Site(Part):
         return self.searchable and "query" not in self.search.placeholders
 
     @property
+    def matches_all(self) -> bool:
+        """Whether all combinations of a plan are looked for in what its search or its pages say."""
+        return self.is_list or self.results.match_text
+
+    def matches_text(self, seed: Seed) -> bool:
+        """Returns whether a content page makes an item only if its text has words of the plan that wants it."""
+        return bool(seed.keywords) and (seed.match_text or self.results.match_text)
+
+    @property
     def needs_base(self) -> bool:
         """Whether a plan must give the site a base."""
         templates = [self.search.url, self.search.description, self.results.link or ""]

@@ -149,6 +149,14 @@ class Results(_ResultsFrom, Part):
         examples=[True],
     )
 
+    match_text: bool = Field(
+        default=False,
+        description="Takes a page that a search led to only if its title, text or comments have all words of a "
+        "combination of the plan, as the plan's `match_text` does for all its sites. For searches that look for less "
+        "than all words, and for lists whose rows don't have them (beside `every`).",
+        examples=[True],
+    )
+
     @field_validator("empty_status")
     @classmethod
     def _empty_status(cls, value: tuple[int, ...]) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +14,7 @@ from crawler.base.in_step import in_step
 from crawler.base.item import Item, instant_now, item_id
 from crawler.base.models import Fetched, Frontier, Seed
 from crawler.extract.document import MAX_BODY_BYTES
+from crawler.extract.words import text_of_page
 from crawler.robots.rules import robot_name
 from crawler.spiders.base import FrontierSpider, fetched
 from crawler.worker.visits.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.extract import Fields, Links
+    from crawler.extract.words import CombinationSearch
     from crawler.sites import Site
     from crawler.sites.follow import Follow
     from crawler.sites.joined import Joined
@@ -110,6 +113,7 @@ class ConsumerSpider(FrontierSpider):
             return ()
         if visit.seed.row:
             fields = extract.with_row(fields, visit.seed.row, page, site)
+        await self._match_text(fields, visit, site)
         await in_step()  # an item and all that follows up to its language is other work than reading
         page_item = item(page, visit, fields, lacks.pages)
         page_item.gaps = lacks.gaps
@@ -192,11 +196,48 @@ class ConsumerSpider(FrontierSpider):
         except Exception as error:  # noqa: BLE001 -- whatever a download raises has an outcome
             return outcome_of_error(error)
 
+    async def _match_text(self, fields: Fields, visit: Visit, site: Site) -> None:
+        """Leaves out of a visit the plans that ask for words in the text which the page hasn't got.
+
+        The others' `keywords` are those that it has, if they ask for words; those that led to the page come first.
+
+        Raises:
+            ExtractError: No plan is left.
+            UnavailableError: The words of a plan can't be had now.
+        """
+        matching: list[Seed] = []
+        without_words: list[Seed] = []
+        for seed in visit.seeds:
+            words = await self.claiming.plan_words.of(seed) if site.matches_text(seed) else None
+            if words is None or not (words.match_text or site.results.match_text):
+                matching.append(seed)
+                continue
+            present = await asyncio.to_thread(_combinations_in, fields, words.search)
+            if present:
+                led_here = [combination for combination in map(tuple, seed.combinations) if combination in present]
+                matching.append(seed.found_by(list(dict.fromkeys([*led_here, *present]))))
+            else:
+                without_words.append(seed)
+        if not matching:
+            raise ExtractError(reasons.LACKS_WORDS, "its text has all words of no combination")
+        if without_words:
+            visit.leave_out(*without_words)  # each fails by a visit of its own
+            visit.leads_on = True  # so that these plans aren't told of an item that isn't theirs
+        visit.seeds = tuple(matching)
+
     async def _offer(self, links: Links, visit: Visit, follow: Follow) -> None:
         """Offers links to each plan that wants the page; returns when Redis has them, so that its seed ends later."""
         await self.count_left_out(links, visit.seed)
         further = [
-            Seed(url, seed.plan, seed.site, keywords=seed.keywords, depth=seed.depth + 1, exact=seed.exact)
+            Seed(
+                url,
+                seed.plan,
+                seed.site,
+                keywords=seed.keywords,
+                depth=seed.depth + 1,
+                exact=seed.exact,
+                match_text=seed.match_text,
+            )
             for seed in visit.seeds
             if seed.depth < follow.depth
             for url in links.urls
@@ -204,6 +245,11 @@ class ConsumerSpider(FrontierSpider):
         if further:
             visit.leads_on = True
             await self.claiming.offers.offer(further, budget=follow.per_host)
+
+
+def _combinations_in(fields: Fields, search: CombinationSearch) -> list[tuple[str, ...]]:
+    """Returns the combinations that a page's title, text and comments have."""
+    return search.found_in(text_of_page(fields.title, fields.content, (comment.text for comment in fields.comments)))
 
 
 def item(page: Fetched, visit: Visit, fields: Fields, missing_pages: Sequence[str] = ()) -> Item:

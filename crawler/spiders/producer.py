@@ -7,14 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from scrapy.utils.datatypes import LocalCache
-
 from crawler import extract
 from crawler.base import log_events, reasons, tasks
-from crawler.base.errors import ExtractError, HeadroomError, LacksError, UnavailableError
+from crawler.base.errors import ExtractError, LacksError, UnavailableError
 from crawler.base.models import Fetched, Frontier, Seed
 from crawler.extract.rows import Row, found_by
-from crawler.plans.plan import Plan
+from crawler.extract.words import CombinationSearch
 from crawler.sites import SiteError
 from crawler.spiders.base import FrontierSpider
 
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
     from crawler.worker.visits.visit import Visit
 
 OFFERED_AT_ONCE = 1_000  # most pages in one offer: as many as a page of results mostly has at most
-# Most plans whose combinations are kept for searches by list: at most 10,000 of 100 bytes each, 1 MB a plan.
-MAX_PLANS = 10
 
 
 class ProducerSpider(FrontierSpider):
@@ -38,11 +34,6 @@ class ProducerSpider(FrontierSpider):
 
     name = "producer"
     frontier: Frontier = "nav"
-
-    @cached_property
-    def _known_combinations(self) -> LocalCache[tuple[str, int], Sequence[Combination]]:
-        """The combinations of plans that search lists, by plan and edition."""
-        return LocalCache(MAX_PLANS)
 
     @cached_property
     def _passing_on(self) -> set[asyncio.Task[None]]:
@@ -77,7 +68,7 @@ class ProducerSpider(FrontierSpider):
         visit.end_fetch()  # the host's turn is free while Redis takes the offers
         await self.count_left_out(links, replace(seed, frontier="content"))
         results = [
-            Seed(url, seed.plan, seed.site, keywords=words, row=row.said, exact=seed.exact)
+            Seed(url, seed.plan, seed.site, keywords=words, row=row.said, exact=seed.exact, match_text=seed.match_text)
             for url, row, words in await self._matching(links, seed, site)
         ]
         names_all = site.search.paging is not None and site.search.paging.names_all
@@ -154,30 +145,8 @@ class ProducerSpider(FrontierSpider):
         rows = [(url, links.rows.get(url, Row())) for url in links.urls]
         if site.results.match is None:
             return [(url, row, seed.keywords) for url, row in rows]
-        combinations = await self._combinations(seed) if site.is_list else [seed.keywords]
-        return await asyncio.to_thread(found_by, rows, combinations)
-
-    async def _combinations(self, seed: Seed) -> Sequence[Combination]:
-        """Returns the combinations of a seed's plan.
-
-        Raises:
-            UnavailableError: Redis is away, or doesn't have the plan any more; then the seed isn't crawled again.
-        """
-        key = (seed.plan, seed.edition)
-        if key not in self._known_combinations:
-            await self.claiming.plans.load({seed.plan})
-            if (record := self.claiming.plans.get(seed.plan)) is None:
-                raise UnavailableError(f"plan {seed.plan} can't be had, and with it the words to look for")
-            if record.edition < seed.edition:  # the word of the change is still on its way
-                self.claiming.plans.expire()
-                raise UnavailableError(f"plan {seed.plan} is known as it was before, with other words to look for")
-            await self.claiming.sites.load(set(record.sites))
-            sites = {name: site for name in record.sites if (site := self.claiming.sites.get(name)) is not None}
-            try:
-                self._known_combinations[key] = Plan.from_definition(record.definition, sites).combinations()
-            except HeadroomError as error:
-                raise UnavailableError(f"the words of plan {seed.plan}: {error}") from error
-        return self._known_combinations[key]
+        words = (await self.claiming.plan_words.of(seed)).search if site.is_list else CombinationSearch([seed.keywords])
+        return await asyncio.to_thread(found_by, rows, words)
 
     def given_up(self, visit: Visit) -> None:
         """Has the next page of the search asked for: one that fails hides nothing behind it. The visit waits for it."""

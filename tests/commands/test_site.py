@@ -411,6 +411,16 @@ def test_a_search_shows_the_rows_that_have_its_words_where_the_site_looks_for_th
     assert "more, whose rows lack a word (`results.match`)" in none
 
 
+def test_a_search_says_whether_the_first_result_s_text_has_its_words_where_the_site_asks_for_that(check, board):
+    every = {"links": "css:ol.results a.title", "match_text": True}
+    site = board(search={"url": "{base}/search?q=flood"}, results=every | {"every": True})
+    assert "takes       results whose text has all words" in check(site).stdout
+    title = json_of(check(site, "--search", "flood", "--json"))["result"]["fields"]["title"]
+    assert "words         its text has all of them" in check(site, "--search", title.upper()).stdout
+    lacking = check(site, "--search", "zebra").stdout
+    assert "words         its text lacks one: a crawl fails it as lacks-words (`results.match_text`)" in lacking
+
+
 def test_a_search_that_a_crawl_refuses_or_that_finds_no_page_of_results_is_said(check, board, origin):
     private = board(search={"url": "{base}/private/{query}"})
     shown, error = unread(check(private, "--search", "a", "--json"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from urllib.parse import parse_qs, urlsplit
@@ -245,6 +246,82 @@ def test_every_result_of_a_list_is_taken_whatever_the_words_are(serve, crawl):
     crawl.submit(["s"], ["storm", "rescue"], pages=1)
     crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
     assert {one["url"][-2:]: one["keywords"] for one in crawl.items()} == {"/1": ["storm"], "/2": ["storm"]}
+
+
+WORDS_OF = {"/1": "STORM and rescue", "/2": "a storm, no more", "/3": "nothing of the kind", "/4": "Flood"}
+
+
+def list_of_four(path):
+    """A list of four pages, of which one has the words of its link alone, in its comments."""
+    if path == "/list":
+        return page("".join(f"<a href={target}>storm rescue</a>" for target in WORDS_OF))
+    comment = "<li>a wave that <b>drowned</b> all" if path == "/4" else ""
+    return page(f"<p class=text>{WORDS_OF[path]}. {TEXT}</p><ul>{comment}</ul><a class=more href=/3>3</a>")
+
+
+def matching_site(host, **results):
+    return {
+        "search": {"url": f"{host.url}/list"},
+        "results": {"links": "css:a", "every": True} | results,
+        "content": {"content": "css:.text", "comments": {"each": "css:li", "text": "css:b"}},
+        "politeness": {"delay": 0},
+    }
+
+
+def outcome(crawl, plan):
+    """Returns which pages became items of a plan, with their words; and the plan's failures."""
+    items = {one["url"][-2:]: one["combinations"] for one in crawl.items() if one["plan"] == plan}
+    return items, next(row["failures"] for row in crawl.json("ledger", plan)["rows"])
+
+
+def test_pages_are_taken_whose_text_has_the_words_of_a_combination_and_others_are_told_of(serve, crawl):
+    crawl.write_site("s", matching_site(serve(list_of_four), match_text=True))
+    words = {"what": {"optional": ["storm", "flood"]}, "more": {"optional": ["rescue", "drowned"]}}
+    crawl.submit(["s"], [], keywords=words)
+    crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
+    taken = {"/1": [["rescue", "storm"]], "/4": [["drowned", "flood"]]}
+    assert outcome(crawl, "plan") == (taken, {"lacks-words": 2})
+    refused = crawl.items()[0]["url"][:-1] + "3"
+    assert "failed for good with lacks-words: its text has all words of no" in crawl.scrapy("seeds", "show", refused)
+    assert "lacks-words" in crawl.scrapy("plan", "show", "plan")
+
+
+def test_a_page_that_two_plans_want_is_taken_by_each_for_its_own_words(serve, crawl):
+    """Also where one has asked before the other, or asks for no words in the text."""
+    host = serve(list_of_four)
+    crawl.write_site("s", matching_site(host))
+    crawl.submit(["s"], ["flood", "storm"], name="first", match_text=True)
+    crawl.submit(["s"], ["nothing"], name="second", match_text=True)
+    crawl.submit(["s"], ["storm"], name="all")
+    crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
+    crawl.submit(["s"], ["rescue"], name="late", match_text=True)
+    crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
+
+    def taken(plan):
+        told = [line for line in map(json.loads, crawl.lines()) if line["plan"] == plan]
+        return {line["url"][-2:]: line["combinations"] for line in told}
+
+    assert taken("first") == {"/1": [["storm"]], "/2": [["storm"]], "/4": [["flood"]]}
+    assert taken("second") == {"/3": [["nothing"]]}
+    assert taken("all") == {path: [["storm"]] for path in WORDS_OF}
+    assert taken("late") == {"/1": [["rescue"]]}
+    failures = {row["plan"]: row["failures"] for row in crawl.json("ledger")["rows"]}
+    assert failures == {
+        "first": {"lacks-words": 1},
+        "second": {"lacks-words": 3},
+        "all": {},
+        "late": {"lacks-words": 3},
+    }
+
+
+def test_a_replaced_plan_has_those_pages_again_that_lacked_its_words(serve, crawl):
+    crawl.write_site("s", matching_site(serve(list_of_four)))
+    crawl.submit(["s"], ["storm"], match_text=True)
+    crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
+    assert outcome(crawl, "plan")[1] == {"lacks-words": 2}
+    crawl.submit(["s"], ["storm"], "--replace")
+    crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
+    assert set(outcome(crawl, "plan")[0]) == set(WORDS_OF)
 
 
 def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(serve, crawl):

@@ -3,14 +3,17 @@
 import pytest
 
 from crawler import sites
-from crawler.extract import rows
+from crawler.extract import words
 from crawler.extract.rows import MAX_TEXT_CHARACTERS, Row, found_by, read_row
 
 
 def matching(texts, combinations):
     """Returns for each text the combinations that are found in it."""
-    found = found_by([(str(number), Row(text=rows._folded(text))) for number, text in enumerate(texts)], combinations)
-    return [[words for url, _row, words in found if url == str(number)] for number in range(len(texts))]
+    found = found_by(
+        [(str(number), Row(text=words.comparable(text))) for number, text in enumerate(texts)],
+        words.CombinationSearch(combinations),
+    )
+    return [[combination for url, _row, combination in found if url == str(number)] for number in range(len(texts))]
 
 
 def test_all_words_of_a_combination_must_be_there_as_parts_of_others_too():
@@ -45,7 +48,7 @@ def test_with_too_little_memory_for_all_words_at_once_each_is_looked_for(monkeyp
     texts = [f"here is word{number} and more" for number in range(0, 2_000, 97)]
     expected = matching(texts, combinations)
     assert all(expected)
-    monkeypatch.setattr(rows, "WORDS_MEMORY_BYTES", 1 << 10)
+    monkeypatch.setattr(words, "WORDS_MEMORY_BYTES", 1 << 10)
     assert matching(texts, combinations) == expected
 
 

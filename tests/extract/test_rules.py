@@ -7,6 +7,7 @@ from crawler import extract, sites
 from crawler.base.errors import InputError
 from crawler.base.models import Fetched
 from crawler.extract.rows import Row, found_by
+from crawler.extract.words import CombinationSearch
 
 URL = "http://x.org/page"
 
@@ -171,7 +172,7 @@ def test_rows_say_what_pages_do_not():
     )
     first, second = (rows[f"http://127.0.0.1:8800/{number}"] for number in (1, 2))
     assert (len(rows), second) == (2, Row("", ""))
-    assert found_by(rows.items(), [("flood",), ("\u6d2a\u6c34", "FLOOD"), ("flood", "rescue")]) == [
+    assert found_by(rows.items(), CombinationSearch([("flood",), ("\u6d2a\u6c34", "FLOOD"), ("flood", "rescue")])) == [
         ("http://127.0.0.1:8800/1", first, ("flood",)),
         ("http://127.0.0.1:8800/1", first, ("\u6d2a\u6c34", "FLOOD")),
     ]

@@ -21,7 +21,7 @@ YIELD_MS = 1_200
 RECHECK_MS = 15_000  # as in lib/turns.lua
 FRONTIERS = ("nav", "content")
 DELIVERED = "+"  # as in lib/ledger.lua
-OF_PLANS = ("out-of-scope",)  # reasons that say nothing of the page, as in lib/states.lua
+OF_PLANS = ("out-of-scope", "lacks-words")  # reasons that say nothing of the page, as in lib/states.lua
 
 
 class WrongError(AssertionError):
