@@ -230,7 +230,7 @@ class SeedAdmin:
         return all([await self._run("forget", number, [plan, site]) for number in range(self._queue.partitions)])
 
     async def forget_finished(self, plan: str, progress: Progress = unheard) -> None:
-        """Forgets which search pages of a plan were finished, whose ledger was forgotten."""
+        """Forgets which search pages of a plan were finished, whose ledger was forgotten; or which led to others."""
         for partition in range(self._queue.partitions):
             bucket, is_over = 0, False
             while not is_over:

@@ -23,7 +23,8 @@ class Settlement:
         amount_ms: For `retry` and `postpone`, for how long.
         reason: What the ledger counts, or statistics alone; for `finish` an optional note such as `redirected`.
         tellable: Of a `finish`: the page became one item without gaps and led nowhere else, so a plan that asks for it
-            later can be told of that item without a fetch.
+            later can be told of that item without a fetch. Or it is a search page of a scheduled run, which nobody asks
+            for after the run.
         left_out: Of a `finish`: plans of the claim that it wasn't for. The seed becomes ready for them, by themselves.
     """
 

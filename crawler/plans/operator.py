@@ -157,7 +157,10 @@ class Operator:
         return await self._set_aside(name, progress)
 
     async def delete(self, name: str, progress: Progress = unheard) -> None:
-        """Forgets a plan that is done or cancelled: its record, ledger and failed seeds. Its finished pages stay known.
+        """Forgets a plan that is done or cancelled: its record, ledger and failed seeds.
+
+        Its finished pages stay known, but for those that led to others, which may be undelivered: should a plan of the
+        same name be submitted, it comes by there again.
 
         Raises:
             PlanError: There is no such plan, or some of its seeds are ready, are being crawled or are being offered.
@@ -182,7 +185,7 @@ class Operator:
             raise PlanError(f"plan {name!r} was submitted or changed by somebody else meanwhile")
 
     async def _forget(self, record: PlanRecord, progress: Progress) -> None:
-        """Forgets a plan's ledger, its failed seeds, its search pages and those that were left to others.
+        """Forgets a plan's ledger, its failed seeds, its search pages, those that led on and those left to others.
 
         Raises:
             PlanError: Some of its seeds are ready or being crawled: they were offered just before nobody could.
@@ -193,7 +196,8 @@ class Operator:
                 if not await admin.forget(record.name, site, progress):
                     raise PlanError(f"plan {record.name!r} has got new seeds on site {site!r} meanwhile; try again")
         await self.admins["content"].forget_cancelled(record.name)
-        await self.admins["nav"].forget_finished(record.name, progress)
+        for admin in self.admins.values():
+            await admin.forget_finished(record.name, progress)
 
     async def _refuse_unfinished(self, record: PlanRecord) -> None:
         accounts = [account for both in (await self.ledger(record.name)).values() for account in both.values()]

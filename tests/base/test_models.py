@@ -27,6 +27,7 @@ FULL = Seed(
     run=491_002,
     row='{"author":"Ann"}',
     exact=True,
+    match_text=True,
     further_keywords=(("洪水", "\t,\\"), ("]}",)),
 )
 

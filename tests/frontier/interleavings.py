@@ -427,6 +427,7 @@ class Interleaving:
     ):
         """Ends as many claims as there are endings, and releases the turns on which no seed is left."""
         settlements = []
+        tellable = tellable and slot.frontier == "content"
         for claimed, ending in zip(slot.held, endings, strict=False):
             # A page is no longer told of, but fetched, if its site has come to follow links.
             operation = "fetch" if ending == "release" and claimed.delivered and not tellable else ending

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import random
 
-from frontier.driver import content
+from frontier.driver import content, nav, turns
 
 from crawler.frontier import finished, scripts
+from crawler.frontier.settlement import Settlement
 
 RECORDS = 24  # in a bucket, on average
 FINISHED = 50_000
@@ -103,3 +104,22 @@ async def test_they_leave_only_their_fingerprint(frontier):
     assert await frontier.problems() == []
     for name in ("seed", "claims", "execute", "held:A", "tries", "reasons", "crashes"):
         assert not await frontier.redis.exists(frontier.key(name))
+
+
+async def test_search_pages_of_past_runs_are_forgotten_after_a_day_and_no_others(frontier, redis_clock):
+    """However often a plan with a schedule runs, no more of them are known than of one day."""
+    await frontier.polite(burst=RECORDS)
+    for day in range(20):
+        redis_clock(day * 86_400_000)
+        await frontier.session("A")
+        await frontier.offer(*(nav(number, run=day) for number in range(RECORDS)))
+        claimed = (await frontier.claim(frontier="nav")).seeds
+        settlements = [Settlement("finish", one, tellable=one.seed.run > 0) for one in claimed]
+        await frontier.settle("A", settlements, turns(claimed), frontier="nav")
+        assert not any(await frontier.offer(*(one.seed for one in claimed)))
+    packed = await frontier.redis.hgetall(frontier.key("finish", "nav"))
+    of_runs = [record for record in b"".join(packed.values())[13::14] if record % 2]
+    assert len(b"".join(packed.values())) // finished.RECORD_BYTES - len(of_runs) == RECORDS
+    assert RECORDS <= len(of_runs) < 4 * RECORDS
+    assert not any(await frontier.offer(*(nav(number, run=0) for number in range(RECORDS))))
+    assert await frontier.problems() == []

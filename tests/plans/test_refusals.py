@@ -12,7 +12,7 @@ BLOCK = "name: test\nsites:\n  - board\nkeywords:\n  a:\n    optional:\n      - 
 HUNDRED = "[" + ", ".join(f"w{number}" for number in range(100)) + "]"
 LONG = "长" * 200
 
-KEYS = "keywords, match, name, pages, per_page, schedule, since, sites, sort"
+KEYS = "keywords, match, match_text, name, pages, per_page, schedule, since, sites, sort"
 CLASS_NAME = "a class name of small letters, digits and _, other than and, or"
 SITE_FORMS = "a site's name, or {use: NAME, name: NEW-NAME, base: https://...}"
 SCHEDULES = "every 30m, every 2h or every 1d; from 1m to 366d"

@@ -1,8 +1,9 @@
 #!lua flags=allow-oom
 -- Needs: keys, values, clock, budget, finished.
 --
--- Forgets which seeds were finished for a deleted plan, whose ledger forget.lua has forgotten. It is for search pages:
--- they are of one edition of their plan, so that none is ever asked for again.
+-- Forgets which seeds were finished for a deleted plan, whose ledger forget.lua has forgotten: search pages, which are
+-- of one edition of their plan, so that none is ever asked for again; and content pages that led to others. What those
+-- led to may be undelivered, so that a plan of the same name that is submitted later has to come by there again.
 --
 -- ARGV: plan; the first bucket that it looks at.
 -- Returns {how many seeds it forgot, the bucket that another call begins with; 0: there are no more}.
@@ -12,10 +13,5 @@ while bucket < number_of_buckets() and has_time() do
   forgotten = forgotten + drop_finished(plan, bucket)
   bucket = bucket + 1
 end
-if forgotten > 0 then
-  for _, state in ipairs({ 'offered', 'finished' }) do
-    increment(counts, state, -forgotten)
-    increment(counts, 'deleted:' .. state, -forgotten)
-  end
-end
+count_out(forgotten)
 return { forgotten, bucket < number_of_buckets() and bucket or 0 }

@@ -22,7 +22,7 @@ MAX_PLANS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordsOfPlan:
     """What a plan says of its words.
 
     Attributes:
@@ -40,9 +40,9 @@ class PlanWords:
     def __init__(self, plans: PlanCache, sites: SiteCache) -> None:
         self._plans = plans
         self._sites = sites
-        self._known: LocalCache[tuple[str, int], Words] = LocalCache(MAX_PLANS)
+        self._known: LocalCache[tuple[str, int], WordsOfPlan] = LocalCache(MAX_PLANS)
 
-    async def of(self, seed: Seed) -> Words:
+    async def of(self, seed: Seed) -> WordsOfPlan:
         """Returns the words of a seed's plan, of the seed's edition or a newer one.
 
         Raises:
@@ -63,5 +63,5 @@ class PlanWords:
                 search = await asyncio.to_thread(CombinationSearch, plan.combinations())
             except HeadroomError as error:
                 raise UnavailableError(f"the words of plan {seed.plan}: {error}") from error
-            self._known[key] = Words(search, plan.file.match_text)
+            self._known[key] = WordsOfPlan(search, plan.file.match_text)
         return self._known[key]

@@ -238,9 +238,12 @@ class Visit:
 
     @property
     def _tellable(self) -> bool:
-        """Whether a plan that asks for the page later needs no more than to be told of the page's item."""
+        """Whether a plan that asks for the page later needs no more than to be told of the page's item.
+
+        Of a search page: whether it is of a scheduled run, and needn't be known for long.
+        """
         is_one_item = self.items == 1 and not self.leads_on and not self.has_gaps
-        return self.claimed.delivered or (is_one_item and not self.note)
+        return self.claimed.delivered or (is_one_item and not self.note) or bool(self.claimed.seed.run)
 
     def release(self, reason: HandBack = reasons.STOPPED) -> None:
         """Ends the visit as if its seed had not been tried, whatever still runs for it; `reason` is for statistics."""
