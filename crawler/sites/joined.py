@@ -56,7 +56,10 @@ class Joined(_JoinedRules, Part):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        check_address(self.url, frozenset(self.values))
+        try:
+            check_address(self.url, frozenset(self.values))
+        except ValueError as error:
+            raise ValueError(f"url: {error}") from None
         rules = [*self.field_rules.values(), *self.extra.values()]
         if not rules and not self.comments:
             raise ValueError("at least one field")

@@ -54,7 +54,10 @@ def check_field_language(selector: Selector | None, info: ValidationInfo) -> Non
 def check_allowed(selector: Selector, languages: tuple[str, ...], page_type: str) -> None:
     """Raises ValueError if a selector is in none of the languages for pages of a type."""
     if selector.language not in languages:
-        raise ValueError(" or ".join(f"{language}:..." for language in languages) + f" beside type: {page_type}")
+        forms = " or ".join(f"{language}:..." for language in languages)
+        types = [name for name in get_args(PageType) if selector.language in FIELD_LANGUAGES[name]]
+        hint = f"; {selector.language}:... is for type: {types[0]}" if types and types[0] != page_type else ""
+        raise ValueError(f"{forms} on pages of type {page_type}{hint}")
 
 
 def check_within(rows: Selector, selectors: Iterable[Selector | None], name: str) -> None:

@@ -131,7 +131,7 @@ def test_links_of_plain_text_are_followed():
     )
     assert extract.links(text("a http://x.org/1 b\nhttp://x.org/2"), of).urls == ("http://x.org/1", "http://x.org/2")
     assert extract.followed(text("see /2 or /3"), of).urls == ("http://x.org/2",)
-    with pytest.raises(InputError, match="beside type: html"):
+    with pytest.raises(InputError, match="on pages of type html"):
         site("{title: 're:x'}")
 
 
@@ -264,8 +264,8 @@ JOINED = {"url": "{base}/{user}", "values": {"user": "css:a"}, "title": "css:h1"
         ({"fetch": TWIN | {"url": "http://me:secret@x.org/{id}"}}, "a URL without user and password"),
         ({"joined": [JOINED | {"url": "{base}/"}]}, r"a template with \{user\}"),
         ({"joined": [JOINED | {"values": {}}]}, "at least 1"),
-        ({"joined": [JOINED | {"values": {"user": "json:a"}}]}, "beside type: html"),
-        ({"joined": [JOINED | {"title": "json:a"}]}, "beside type: html"),
+        ({"joined": [JOINED | {"values": {"user": "json:a"}}]}, "on pages of type html"),
+        ({"joined": [JOINED | {"title": "json:a"}]}, "on pages of type html"),
         ({"joined": [{"url": "{base}/{user}", "values": {"user": "css:a"}}]}, "at least one field"),
         ({"joined": [JOINED] * 6}, "at most 5"),
     ],

@@ -13,5 +13,4 @@ while bucket < number_of_buckets() and has_time() do
   forgotten = forgotten + drop_finished(plan, bucket)
   bucket = bucket + 1
 end
-count_out(forgotten)
 return { forgotten, bucket < number_of_buckets() and bucket or 0 }

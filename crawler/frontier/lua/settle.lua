@@ -10,8 +10,8 @@
 --   for each settlement: operation, fingerprint, claim id, amount, reason, served
 --     finish   done and delivered. reason: '' or a note to count; amount: when the seed was due, for a scheduled one;
 --              served: '1' if plans that ask later can be told of the page, or it is a search page of a scheduled run,
---              else '0', and behind it the plans that it was delivered for, each after a space. Other plans of the seed have asked since it was claimed: it
---              becomes ready for those
+--              else '0', and behind it the plans that it was delivered for, each after a space. Other plans of the seed
+--              have asked since it was claimed: it becomes ready for those
 --     retry    tried in vain for `reason`: due again in `amount` ms, or failed after MAX_ATTEMPTS tries
 --     fail     failed for `reason`; served: as for `finish`, the plans that it was visited for
 --     release  not tried: ready again, due at `amount`

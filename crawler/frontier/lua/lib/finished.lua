@@ -1,13 +1,12 @@
 -- Which seeds are finished, for which plan, and since when: hash `finish`. frontier/finished.py reads it, too.
 --
--- Gives the scripts: `look_up_finished`, `add_finished`, `number_of_buckets`, `drop_finished`,
--- `count_out`.
+-- Gives the scripts: `look_up_finished`, `add_finished`, `number_of_buckets`, `drop_finished`.
 --
 -- For each plan that wanted it, a finished seed is a record of 14 bytes, all of them big endian:
 --   8 bytes  the first of its fingerprint
 --   3 bytes  when it was finished: the first of the 4 bytes of the second since the epoch, so exact to 256 s
 --   3 bytes  twice the plan's number (`plan_numbers`), plus 1: of a content page if it can be told of, since it became
---            one item and led nowhere else; of a search page if it is of a scheduled run, after which nobody asks for it
+--            one item and led nowhere else; of a search page if it is of a scheduled run, which ends
 -- Records lie packed in buckets, which are the fields of the hash, named by their numbers from 0. The buckets that a
 -- call needs are read by one HMGET and written by one HSET; each is a few hundred bytes.
 --
@@ -21,7 +20,6 @@ local TIME_BYTES = 3
 local PLANS_MAX = 2 ^ 23 - 1 -- most plans: their numbers fit into a record, and a partition never sees so many
 -- How many records a bucket has on average: fewer would cost memory, more would cost copying.
 local RECORDS_PER_BUCKET = 24
-local RUN_SECONDS = 86400 -- how long the search pages of a run are known: those before may be tried again so long
 local BUCKETS_MAX = 2 ^ 32 -- most buckets: one is found by 32 bits of the fingerprint
 
 local buckets, whole -- the number of buckets, and the power of two at or below it; read when they are first needed
@@ -104,82 +102,83 @@ local function split_bucket(contents)
   for name, half in pairs(halves) do contents[name] = table.concat(half) end
 end
 
--- Returns the records for which a function is true, and the number of the others. It gets the second at which a record's
--- seed was finished, up to 256 s too early; its plan's number; and whether 1 was added to twice that.
-local function filter(records, is_kept)
-  local kept = {}
-  for at = 1, #records, RECORD_BYTES do
-    local high, middle, low = string.byte(records, at + MEMBER_BYTES + TIME_BYTES, at + RECORD_BYTES - 1)
-    local stamp = string.sub(records, at + MEMBER_BYTES, at + MEMBER_BYTES + TIME_BYTES - 1)
-    local finished_s = struct.unpack('>I4', stamp .. '\0')
-    local mark = (high * 256 + middle) * 256 + low
-    if is_kept(finished_s, math.floor(mark / 2), mark % 2 == 1) then
-      kept[#kept + 1] = string.sub(records, at, at + RECORD_BYTES - 1)
-    end
-  end
-  return table.concat(kept), #records / RECORD_BYTES - #kept
-end
-
--- Takes some of the finished seeds that nobody asks for any more out of the counts.
-local function count_out(forgotten)
-  if forgotten == 0 then return end
-  for _, state in ipairs({ 'offered', 'finished' }) do
-    increment(counts, state, -forgotten)
-    increment(counts, 'deleted:' .. state, -forgotten)
-  end
-end
-
--- Adds fingerprints as finished now, each for the plan at the same place; `is_marked`: whether 1 is added to twice its
--- number. Forgets search pages of past runs in the same buckets. Writes `finish` and `counts`.
-local function add_finished(fingerprints, plans, is_marked)
-  if #fingerprints == 0 then return end
-  read_buckets()
-  local stamp, names, contents = string.sub(struct.pack('>I4', now_s), 1, TIME_BYTES), bucket_names(fingerprints), {}
-  local function is_lasting(finished_s, _, is_of_run) return not is_of_run or finished_s > now_s - RUN_SECONDS end
-  local forgotten = 0
-  for n, packed in ipairs(read_all('HMGET', finish, names)) do
-    if not contents[names[n]] then
-      local records, past_runs = records_in(packed), 0
-      if frontier == 'nav' then records, past_runs = filter(records, is_lasting) end
-      contents[names[n]], forgotten = records, forgotten + past_runs
-    end
-  end
-  count_out(forgotten)
-  for n, fingerprint in ipairs(fingerprints) do
-    local records, number = contents[names[n]], number_of(plans[n], true)
-    if look_up(records, fingerprint, number) ~= 'known' then
-      local mark = string.sub(struct.pack('>I4', number * 2 + (is_marked[n] and 1 or 0)), 2)
-      contents[names[n]] = records .. string.sub(fingerprint, 1, MEMBER_BYTES) .. stamp .. mark
-    end
-  end
-  local before, total = buckets, tonumber(call('HGET', counts, 'finished') or '0') + #fingerprints
-  while buckets * RECORDS_PER_BUCKET < total and buckets - before < #fingerprints and buckets < BUCKETS_MAX do
-    split_bucket(contents)
-  end
-  if buckets > before then call('HSET', counts, 'buckets', buckets) end
-  local fields = {}
-  for name, records in pairs(contents) do
-    fields[#fields + 1] = name
-    fields[#fields + 1] = records
-  end
-  write_all('HSET', finish, fields)
-end
-
 -- Returns how many buckets there are; they are numbered from 0.
 local function number_of_buckets()
   read_buckets()
   return buckets
 end
 
+-- Adds fingerprints as finished now, each for the plan at the same place; `is_marked`: whether 1 is added to twice its
+-- number. Forgets search pages of past runs in the same buckets. Writes `finish` and `counts`.
+local add_finished
 -- Takes the records of a plan out of a bucket, of content pages those alone that can't be told of; returns how many
--- they were. Writes `finish`.
-local function drop_finished(plan, bucket)
-  local number, records = number_of(plan), records_in(call('HGET', finish, text(bucket)))
-  local others, dropped = filter(records, function(_, of_plan, is_marked)
-    return of_plan ~= number or frontier == 'content' and is_marked
-  end)
-  if dropped > 0 then
-    if others ~= '' then call('HSET', finish, text(bucket), others) else call('HDEL', finish, text(bucket)) end
+-- they were. Writes `finish` and `counts`.
+local drop_finished
+do -- a script has at most 200 locals at once
+  -- How long the search pages of a run are known: those before them may be tried again so long.
+  local RUN_SECONDS = 86400
+
+  -- Returns the records for which a function is true, and the number of the others, which leave the counts. The
+  -- function gets the second at which a record's seed was finished, up to 256 s too early; its plan's number; and
+  -- whether 1 was added to twice that.
+  local function filter(records, is_kept)
+    local kept = {}
+    for at = 1, #records, RECORD_BYTES do
+      local high, middle, low = string.byte(records, at + MEMBER_BYTES + TIME_BYTES, at + RECORD_BYTES - 1)
+      local stamp = string.sub(records, at + MEMBER_BYTES, at + MEMBER_BYTES + TIME_BYTES - 1)
+      local mark = (high * 256 + middle) * 256 + low
+      if is_kept(struct.unpack('>I4', stamp .. '\0'), math.floor(mark / 2), mark % 2 == 1) then
+        kept[#kept + 1] = string.sub(records, at, at + RECORD_BYTES - 1)
+      end
+    end
+    local dropped = #records / RECORD_BYTES - #kept
+    if dropped == 0 then return records, 0 end
+    for _, state in ipairs({ 'offered', 'finished' }) do
+      increment(counts, state, -dropped)
+      increment(counts, 'deleted:' .. state, -dropped)
+    end
+    return table.concat(kept), dropped
   end
-  return dropped
+
+  function add_finished(fingerprints, plans, is_marked)
+    if #fingerprints == 0 then return end
+    read_buckets()
+    local stamp, names, contents = string.sub(struct.pack('>I4', now_s), 1, TIME_BYTES), bucket_names(fingerprints), {}
+    local function is_lasting(finished_s, _, is_of_run) return not is_of_run or finished_s > now_s - RUN_SECONDS end
+    for n, packed in ipairs(read_all('HMGET', finish, names)) do
+      if not contents[names[n]] then
+        local records = records_in(packed)
+        contents[names[n]] = frontier == 'nav' and filter(records, is_lasting) or records
+      end
+    end
+    for n, fingerprint in ipairs(fingerprints) do
+      local records, number = contents[names[n]], number_of(plans[n], true)
+      if look_up(records, fingerprint, number) ~= 'known' then
+        local mark = string.sub(struct.pack('>I4', number * 2 + (is_marked[n] and 1 or 0)), 2)
+        contents[names[n]] = records .. string.sub(fingerprint, 1, MEMBER_BYTES) .. stamp .. mark
+      end
+    end
+    local before, total = buckets, tonumber(call('HGET', counts, 'finished') or '0') + #fingerprints
+    while buckets * RECORDS_PER_BUCKET < total and buckets - before < #fingerprints and buckets < BUCKETS_MAX do
+      split_bucket(contents)
+    end
+    if buckets > before then call('HSET', counts, 'buckets', buckets) end
+    local fields = {}
+    for name, records in pairs(contents) do
+      fields[#fields + 1] = name
+      fields[#fields + 1] = records
+    end
+    write_all('HSET', finish, fields)
+  end
+
+  function drop_finished(plan, bucket)
+    local number, records = number_of(plan), records_in(call('HGET', finish, text(bucket)))
+    local others, dropped = filter(records, function(_, of_plan, is_marked)
+      return of_plan ~= number or frontier == 'content' and is_marked
+    end)
+    if dropped > 0 then
+      if others ~= '' then call('HSET', finish, text(bucket), others) else call('HDEL', finish, text(bucket)) end
+    end
+    return dropped
+  end
 end
