@@ -161,7 +161,7 @@ class PartitionKeys:
 
     def of(self, frontier: Frontier, name: str) -> str:
         """Returns one frontier's key, such as `of("nav", "ready:") + host`."""
-        return f"{self.stem}:{frontier}:{name}"
+        return f"{self.stem}:{frontier}:{STORED_AS.get(name, name)}"
 
     def script_keys(self, frontier: Frontier) -> list[str]:
         """Returns KEYS for every script, in the order in which lua/lib/keys.lua names them."""
@@ -188,10 +188,11 @@ class TurnField(StrEnum):
 # owner, a plan or `PLAN:SITE`.
 FRONTIER_KEYS = tuple(
     """lock hosts ready: execute claims held: finish plan_numbers fail seed also wanted: cancelled: tries reasons
-    crashes suspects alone scheduled parked counts wake_pause unfilled lapsed followed:""".split()
+    crashes quarantine quarantine_owner scheduled parked counts wake_pause unfilled lapsed followed:""".split()
 )
 SHARED_KEYS = tuple(
     """turn: turns: fence: sessions renewed spared receipts plan_states ledger: ledgers politeness host_orders
     browser_sites""".split()
 )
+STORED_AS = {"quarantine": "suspects", "quarantine_owner": "alone"}  # keys that have other names in Redis
 OTHER_KEYS = ("hosts", "ready:", "held:", "wake_pause", "lapsed")  # the keys of the other frontier that scripts need

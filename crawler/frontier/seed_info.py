@@ -52,7 +52,7 @@ async def seed_info(queue: Queue, seed: Seed) -> SeedInfo:
     async with redis.pipeline(transaction=False) as pipeline:
         for name in ("tries", "reasons", "claims", "crashes", "also"):
             pipeline.hget(keys.of(queue.frontier, name), fingerprint)
-        for name in ("fail", "execute", "suspects", "parked", f"ready:{host}"):
+        for name in ("fail", "execute", "quarantine", "parked", f"ready:{host}"):
             pipeline.zscore(keys.of(queue.frontier, name), fingerprint)
         tries, reason, claim, crashes, also, *scores = await pipeline.execute()
     now_ms = await clock.now_ms(redis, keys)

@@ -6,14 +6,11 @@ Requests outside the frontier (`scrapy shell`, a user's own spider) pass untouch
 
 from __future__ import annotations
 
-import asyncio
-import math
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Self
 
 from redis.exceptions import RedisError
 from scrapy import signals
-from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawler.base import reasons, urls
@@ -23,6 +20,8 @@ from crawler.middlewares.egress_check import EgressCheck
 from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS, Place
 from crawler.worker.life.proxy_refusals import may_be_a_proxys
 from crawler.worker.turns.ip_budget import IpBudget
+from crawler.worker.turns.lateness import Lateness
+from crawler.worker.turns.request_starts import RequestStarts
 from crawler.worker.visits.outcomes import (
     BAD_ANSWERS,
     HOST_FAULTS,
@@ -36,7 +35,7 @@ from crawler.worker.visits.outcomes import (
     retry_after_s,
 )
 from crawler.worker.visits.refused import RefusedError
-from crawler.worker.visits.request_state import TurnUse, state_of
+from crawler.worker.visits.request_state import state_of
 from crawler.worker.visits.visit import BODY_BYTES, AnswerHead
 from crawler.worker.worker import Worker
 
@@ -60,13 +59,10 @@ PORTAL = Outcome("postpone", reasons.NETWORK_LOGIN)  # it holds while other host
 PORTAL_SECONDS = 60.0  # when a page is asked for again in place of which a portal answered
 PROXY_REFUSES = Outcome("postpone", reasons.PROXY_REFUSES)  # the page is handed back, so that another node may claim it
 PROXY_REFUSES_SECONDS = 20.0
-MAX_HOSTS = 10_000  # most hosts whose fastest answer is remembered, in some 200 bytes each
-MIN_ANSWERS = 20  # how many answers of a host come before its fastest counts: the first few may all have been late
-FASTEST_SMOOTHING = 0.02  # the weight of a slower answer, so that a host that got slower isn't taken for late for ever
 
 
 class TurnMiddleware:
-    """Waits for the lane of each request, and for a turn of its IP address where addresses have a budget."""
+    """Sends each request when its turns allow it, and learns from what comes back how its host is, or the way out."""
 
     def __init__(
         self, worker: Worker, ask: Callable[[Place, Visit], Awaitable[None]], ip_budget: IpBudget | None = None
@@ -75,9 +71,8 @@ class TurnMiddleware:
         self._proxy_refusals = worker.life.proxy_refusals
         self._headroom, self._egress, self._tally = worker.life.headroom, worker.life.egress, worker.reports.tally
         self._ask = ask
-        self._ip_budget = ip_budget
-        # By host: how many answers it gave, and how many seconds the fastest took.
-        self._fastest: LocalCache[str, tuple[int, float]] = LocalCache(MAX_HOSTS)
+        self._starts = RequestStarts(worker.turns, ip_budget)
+        self._lateness = Lateness()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -112,7 +107,7 @@ class TurnMiddleware:
             lane = await self._turns.acquire(urls.host(urls.canonical(request.url)), visit)
         lane.slow_down(state.crawl_delay_s)
         try:
-            await self._start_on_turns(request, state, lane, is_acquired=is_acquired)
+            await self._starts.start(request, state, lane, is_acquired=is_acquired, start_again=self.start_again)
         except HostBackoffError as error:
             lane.back_off(error.wait_s)
             if visit.started:
@@ -126,30 +121,6 @@ class TurnMiddleware:
             timeout_s = float(request.meta.get("download_timeout", PROBE_TIMEOUT_SECONDS))
             request.meta["download_timeout"] = min(timeout_s, PROBE_TIMEOUT_SECONDS)
 
-    async def _start_on_turns(self, request: Request, state: RequestState, lane: Lane, *, is_acquired: bool) -> None:
-        """Starts a request on its lane, and on a turn of its address; where that fails it leaves them to others.
-
-        Args:
-            is_acquired: The lane was acquired for this request alone.
-
-        Raises:
-            HostBackoffError: The host has a backoff, or so many requests wait for the address that this one can't.
-            HeadroomError: The visit may fetch no more, or the session was lost.
-        """
-        try:
-            state.visit.check()
-            await self._start(lane, state.visit)
-        except BaseException:
-            if is_acquired:
-                self._turns.release(lane)
-            raise
-        state.turn_use = use = TurnUse(lane, is_acquired, None, self.start_again)
-        try:
-            await self._acquire_address(request, use, state.visit)
-        except BaseException:
-            self._end(state)
-            raise
-
     async def start_again(self, request: Request) -> None:
         """Returns when a request in flight may be sent once more: it starts on all of its turns as if it were new.
 
@@ -160,38 +131,21 @@ class TurnMiddleware:
         """
         state = state_of(request)
         assert state is not None and state.turn_use is not None  # noqa: PT018 -- `process_request` has seen to both
-        visit, use = state.visit, state.turn_use
-        lane = use.lane
-        if lane.must_ask:
-            await visit.run(self._turns.heed_politeness(lane, visit))
-        await visit.run(lane.start_again())
-        if use.address is not None:
-            self._turns.release_address(use)
-            await self._acquire_address(request, use, visit)
+        visit = state.visit
+        await self._starts.start_again(request, state.turn_use, visit)
         visit.check()
         if not self._is_ours(visit):
             raise RefusedError(LEASE_LOST)
 
     def headers_received(self, request: Request) -> None:
-        """Corrects when the request counts as started: it may have reached the host later than it was sent.
-
-        A busy worker or network holds requests up. If the delay were counted from when such a request was sent, the
-        next one could reach the host too soon after it. What an answer takes longer than the host's fastest answer
-        therefore counts as the request's way to the host.
-        """
+        """Corrects when the request counts as started: it may have reached the host later than it was sent."""
         state = state_of(request)
         if state is None or (use := state.turn_use) is None:
             return
-        lane = use.lane
-        answers, fastest_s = self._fastest.get(lane.host, (0, math.inf))
-        took_s = lane.elapsed_s()
-        late_s = took_s - (fastest_s if answers >= MIN_ANSWERS else 0.0)
-        lane.delay_start(late_s)
+        late_s = self._lateness.of_answer(use.lane.host, use.lane.elapsed_s())
+        use.lane.delay_start(late_s)
         if use.address is not None:
             use.address.delay_start(late_s)
-        if took_s > fastest_s:
-            took_s = fastest_s + FASTEST_SMOOTHING * (took_s - fastest_s)
-        self._fastest[lane.host] = (answers + 1, took_s)
 
     def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
         """Frees the lane for its next request, and begins the backoff that the host asks for (RFC 9110, 10.2.3).
@@ -297,35 +251,6 @@ class TurnMiddleware:
             lane.record(sign)
             if sign != "answers":
                 self._turns.report(lane)
-
-    async def _start(self, lane: Lane, visit: Visit) -> None:
-        """Starts a request on a lane when its host's politeness allows it, though that changed while this waited."""
-        while True:
-            if lane.must_ask:
-                await visit.run(self._turns.heed_politeness(lane, visit))
-            await (lane.start() if lane.idle else self._wait_for(lane, visit))
-            if not lane.must_ask:
-                return
-            lane.finish()
-
-    async def _wait_for(self, lane: Lane, visit: Visit) -> None:
-        """Starts a request on a lane that is in use; whoever is cancelled as it has just started leaves it free."""
-        visit.check()
-        starting = asyncio.ensure_future(lane.start())
-        try:
-            await visit.wait(starting)
-        except BaseException:
-            if starting.done() and not starting.cancelled() and starting.exception() is None:
-                lane.finish()
-            raise
-
-    async def _acquire_address(self, request: Request, use: TurnUse, visit: Visit) -> None:
-        """Waits for a turn of the address where addresses have a budget, unless the request goes to a proxy instead."""
-        if self._ip_budget is None or request.meta.get("proxy"):
-            return
-        use.address = await visit.run(self._ip_budget.acquire(urlparse_cached(request).hostname or "", visit))
-        if use.address is not None:
-            use.lane.mark_start()  # again: the request is sent only now
 
     async def _report_fetch(self, visit: Visit) -> None:
         """Tells the frontier that a suspected page is about to be fetched, which may kill this worker."""

@@ -19,7 +19,7 @@ async def test_after_one_crash_seeds_are_only_suspected(frontier):
     answer = await frontier.claim("A", 500, carrying=1)
     assert (answer.state, len(answer.seeds)) == ("ok", 150)
     assert not any(claimed.quarantined for claimed in answer.seeds)
-    assert await frontier.redis.zcard(frontier.key("suspects")) == 0
+    assert await frontier.redis.zcard(frontier.key("quarantine")) == 0
     await frontier.finish("A", answer.seeds)
     assert not await frontier.redis.exists(frontier.key("crashes"))
     assert await frontier.problems() == []

@@ -13,7 +13,6 @@ from crawler.frontier import keys, scripts
 LUA = resources.files("crawler.frontier") / "lua"
 PARTS = {name: (LUA / "lib" / f"{name}.lua").read_text() for name in scripts.PARTS}
 SCRIPTS = {path.name.removesuffix(".lua"): path.read_text() for path in LUA.iterdir() if path.name.endswith(".lua")}
-IN_PYTHON = {"quarantine": "suspects", "quarantine_owner": "alone"}  # what Lua calls by a better name
 
 
 def code_of(text):
@@ -52,7 +51,7 @@ def test_a_line_is_no_longer_than_one_of_python():
 
 def test_lua_names_the_keys_in_the_order_of_python():
     names = re.search(r"local ([\w, \n]+?) = unpack\(KEYS\)", PARTS["keys"])[1]
-    in_lua = [IN_PYTHON.get(name, name) for name in re.split(r"[,\s]+", names)]
+    in_lua = re.split(r"[,\s]+", names)
     others = [f"other_{name}" for name in keys.OTHER_KEYS]
     assert in_lua == [name.removesuffix(":") for name in (*keys.FRONTIER_KEYS, *keys.SHARED_KEYS, *others)]
     header = PARTS["keys"].partition("\n\n")[0]

@@ -167,7 +167,7 @@ async def test_a_damaged_line_costs_its_plan_the_keywords_alone(frontier, redis,
     await accounts_are(q={"offered": 1, "finished": 1})
 
 
-@pytest.mark.parametrize("waits_in", ["ready:a.test", "suspects"])
+@pytest.mark.parametrize("waits_in", ["ready:a.test", "quarantine"])
 async def test_a_damaged_seed_of_several_plans_stops_no_claim_nor_command(frontier, redis, admin, waits_in):
     await frontier.offer(P, Q)
     await redis.hset(frontier.key("seed"), P.fingerprint, b"junk")

@@ -235,7 +235,7 @@ end
 -- Reads seeds of a host, and tells those that may be given from others, which it parks or fails. Adds the sites of the
 -- former to the host's; `host_turns` is nil where there are no turns. Returns the seeds' values, what `also` holds of
 -- them, and their kinds; the places of those that may be given; and the fingerprints of the others.
-local function sort_out(host, host_turns, fingerprints, due)
+local function read_fit(host, host_turns, fingerprints, due)
   local values, further, kinds = read_all('HMGET', seed, fingerprints), read_further(fingerprints), {}
   local fit, unfit = {}, {}
   for n, fingerprint in ipairs(fingerprints) do
@@ -276,7 +276,7 @@ end
 -- Gives up to `limit` due seeds that need no fetch, nor a turn. Returns when the next one is due; nil: there is none.
 local function give_delivered(limit)
   local fingerprints, due = read_due(DELIVERED, limit)
-  local values, further, kinds, fit, gone = sort_out(DELIVERED, nil, fingerprints, due)
+  local values, further, kinds, fit, gone = read_fit(DELIVERED, nil, fingerprints, due)
   for _, n in ipairs(fit) do give(fingerprints[n], values[n], further[n], kinds[n], due[n], '0', 0) end
   return take_out_of_host(DELIVERED, fingerprints, due, fit, #fit, gone)
 end
@@ -294,7 +294,7 @@ end
 local function give_from_host(host, host_turns, limit)
   local fingerprints, due = read_due(host, limit)
   local delay_before = politeness_of(host_turns)
-  local values, further, kinds, fit, gone = sort_out(host, host_turns, fingerprints, due)
+  local values, further, kinds, fit, gone = read_fit(host, host_turns, fingerprints, due)
   local number, yielded = 0, false
   if #fit > 0 then
     local delay, concurrency, burst = politeness_of(host_turns) -- a stricter site may have joined

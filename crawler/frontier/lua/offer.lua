@@ -218,7 +218,7 @@ end
 -- Answers each seed and books it. Returns the answers; the new seeds as fingerprint, value, fingerprint, value...; for
 -- each plan the fingerprints of its new seeds; and for each host of theirs a list due, fingerprint, due,
 -- fingerprint..., and when the first of them is due.
-local function sort_out()
+local function answer_seeds()
   local fingerprints, hosts_of, kind_at = {}, {}, {}
   for n = 1, seed_count do
     local at = SEEDS_FROM + SEED_WORDS * (n - 1)
@@ -317,7 +317,7 @@ if relied_on ~= '' and call('HGET', receipts, owner) ~= relied_on then return fa
 -- A lapsed owner leaves none: no session would end any more that it goes with.
 if receipt ~= '' and call('ZSCORE', sessions, owner) then call('HSET', receipts, owner, receipt) end
 book_counts()
-local answers, new, new_by_plan, new_by_host, first_due_of = sort_out()
+local answers, new, new_by_plan, new_by_host, first_due_of = answer_seeds()
 is_any_ready = is_any_ready or #new > 0
 if #new > 0 or next(has_new_words) then store(new, new_by_plan, new_by_host, first_due_of) end
 end_notes(answers)

@@ -193,7 +193,7 @@ async def test_a_quarantined_seed_that_comes_late_is_handed_back(parts, frozen):
     await driver.offer(content(1, "slow.test"))
     await driver.redis.hset(driver.key("crashes", partition=frozen.partition), content(1, "slow.test").fingerprint, 0)
     suspects = {content(1, "slow.test").fingerprint: 1}
-    await driver.redis.zadd(driver.key("suspects", partition=frozen.partition), suspects)
+    await driver.redis.zadd(driver.key("quarantine", partition=frozen.partition), suspects)
     await driver.redis.delete(driver.key("ready:slow.test", partition=frozen.partition))
     other = next(
         f"h{number}.test" for number in range(9) if partition_of(f"h{number}.test", PARTITIONS) != frozen.partition

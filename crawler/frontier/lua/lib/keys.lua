@@ -35,9 +35,8 @@
 --   reasons           Hash: fingerprint -> why the seed was retried or failed last.
 --   crashes           Hash: fingerprint -> a number that lib/states.lua explains; absent where no worker died while it
 --                     held the seed.
---   quarantine        Sorted set, in Redis named `suspects`: fingerprint -> when the seed is due. Quarantined seeds
---                     wait here and not in ready.
---   quarantine_owner  String, in Redis named `alone`: the owner who takes quarantined seeds, one at a time; expires.
+--   quarantine        Sorted set: fingerprint -> when the seed is due. Quarantined seeds wait here and not in ready.
+--   quarantine_owner  String: the owner who takes quarantined seeds, one at a time; expires.
 --   scheduled         Set: fingerprints of scheduled seeds that were visited at least once.
 --   parked            Sorted set: fingerprint -> when the seed is due. Seeds all of whose plans are paused.
 --   counts            Hash: state -> number of seeds, summed over the ledgers of all plans; also `buckets`
