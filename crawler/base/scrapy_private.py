@@ -138,22 +138,15 @@ def import_file(file: str) -> ModuleType:
     return module
 
 
-_scrapys_handler = log._get_handler
-
-
 def format_log_by(formatter: logging.Formatter) -> None:
     """Has Scrapy's log handlers write by a formatter: the one that is there, and all that follow it."""
+    scrapys = log._get_handler
 
     def handler_of(settings: Settings) -> logging.Handler:
-        handler = _scrapys_handler(settings)
+        handler = scrapys(settings)
         handler.setFormatter(formatter)
         return handler
 
     log._get_handler = handler_of
     if (present := log.get_scrapy_root_handler()) is not None:
         present.setFormatter(formatter)
-
-
-def format_log_as_scrapy() -> None:
-    """Takes `format_log_by` back, for handlers that follow."""
-    log._get_handler = _scrapys_handler

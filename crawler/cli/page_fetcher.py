@@ -15,11 +15,10 @@ from scrapy.http import HtmlResponse
 
 from crawler import config
 from crawler.base import reasons
-from crawler.base.errors import UnavailableError, UrlError
-from crawler.base.models import Seed
+from crawler.base.errors import HostBackoffError, UnavailableError, UrlError
+from crawler.base.models import Claimed, Seed
 from crawler.base.urls import canonical, host, redirect_target, split_route
 from crawler.cli.local_crawl import local_crawl
-from crawler.cli.page_visits import PageVisits
 from crawler.cli.request_errors import CrawlRefusesError, RequestErrors
 from crawler.download.page_requests import PageRequests
 from crawler.download.script_cache import ScriptCache
@@ -28,10 +27,12 @@ from crawler.spiders.base import MAX_HOPS, fetched
 from crawler.worker.visits.outcomes import REDIRECT_STATUSES, outcome_of_error, outcome_of_status
 from crawler.worker.visits.page_request import page_request
 from crawler.worker.visits.request_state import Purpose, RequestState, state_of
+from crawler.worker.visits.visit import Visit
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Container
 
+    from scrapy.http import Response
     from scrapy.settings import Settings
 
     from crawler.base.models import Fetched, Frontier
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 PLAN = "check"  # stands for the plan of a seed that no plan has asked for
+TURN_SECONDS = 3_600.0  # the longest wait for a turn: no delay of a site is longer
 
 
 class PageFetcher:
@@ -55,7 +57,6 @@ class PageFetcher:
         self._crawl, self._site = crawl, site
         self._page_seconds = config.PAGE_SECONDS.of(crawl.crawler.settings)
         self.errors = RequestErrors(crawl.crawler.settings, crawl.worker.events)
-        self._visits = PageVisits(crawl, self.errors)
         self._scripts = ScriptCache()
 
     @classmethod
@@ -109,11 +110,11 @@ class PageFetcher:
 
     async def joined_page(self, url: str, page: Fetched) -> Fetched:
         """Returns a page that is joined to another one, as the visit of that one fetches it."""
-        async with self._visits.of(self._seed(page.url, "content")) as visit:
+        async with self._visit(self._seed(page.url, "content")) as visit:
             visit.deadline.start(self._page_seconds)
             lane = visit.lane if host(url) == visit.lane.host else None
             meta = RequestState(Purpose(visit, lane)).meta()
-            return _checked(fetched(await self._visits.answer(Request(url, meta=meta, dont_filter=True))))
+            return _checked(fetched(await self._answer(Request(url, meta=meta, dont_filter=True))))
 
     async def refusal(self, url: str, site: Site) -> str:
         """Returns why robots.txt keeps a crawl from a site's page; empty: it doesn't. The page isn't asked for.
@@ -128,7 +129,7 @@ class PageFetcher:
             return ""
         seed = replace(self._seed(canonical(url, routes=True), "nav"), site=site.name)
         try:
-            async with self._visits.of(seed) as visit:
+            async with self._visit(seed) as visit:
                 await robots.process_request(page_request(visit, site))
         except Exception as error:
             if outcome_of_error(error).reason == reasons.PRIVATE_ADDRESS:
@@ -144,21 +145,67 @@ class PageFetcher:
         """Gives what fetches for a page while a browser renders it."""
         headers = {"Content-Type": page.content_type} if page.content_type else {}
         response = HtmlResponse(split_route(page.url)[0], page.status, headers, page.body)
-        async with self._visits.of(self._seed(page.url, "content")) as visit:
+        async with self._visit(self._seed(page.url, "content")) as visit:
             yield PageRequests(self._crawl.crawler, visit, self._site, page=response, cache=self._scripts)
 
     def _seed(self, url: str, frontier: Frontier) -> Seed:
         return Seed(url, PLAN, self._site.name, frontier)
 
+    @asynccontextmanager
+    async def _visit(self, seed: Seed) -> AsyncIterator[Visit]:
+        """Gives a visit of a seed that nobody has claimed, on a turn of its host, and ends it.
+
+        Raises:
+            UnavailableError: The host asks for a pause.
+        """
+        worker, lane = self._crawl.worker, None
+        try:
+            while lane is None:
+                lane, _wait_s = await worker.turns.acquire_within(seed.host, seed.site, TURN_SECONDS)
+        except HostBackoffError as error:
+            raise UnavailableError(f"{seed.host} asks to be left alone for now ({error})") from error
+        claimed = Claimed(
+            seed=seed,
+            fingerprint=seed.fingerprint,
+            partition=lane.partition,
+            claim=f"{worker.life.session.leases[lane.partition].owner}#0",
+            turn=lane.token,
+            due_ms=0,
+            tries=0,
+            delay_s=lane.delay_s,
+        )
+        visit = Visit(claimed, lane, worker.events)
+        worker.turns.note_use(lane, visit)
+        try:
+            yield visit
+        finally:
+            visit.abandon()
+            worker.turns.release(lane)
+
+    async def _answer(self, request: Request) -> Response:
+        """Returns the answer to a request of a visit, or to where it redirects to on the same host.
+
+        Raises:
+            HeadroomError: A crawl refuses it, or there is no answer: as `RequestErrors.explained` says.
+        """
+        while True:
+            try:
+                answer = await self._crawl.downloader.download_hop(request)
+            except Exception as error:
+                raise self.errors.explained(error, request.url) from error
+            if not isinstance(answer, Request):
+                return answer
+            request = answer
+
     async def _get(self, seed: Seed, content_type: str = "") -> Fetched:
         """Returns what is at a seed, or where it redirects to: on another host, that is a new seed."""
         while True:
-            async with self._visits.of(seed) as visit:
+            async with self._visit(seed) as visit:
                 visit.deadline.start(self._page_seconds)
                 request = page_request(visit, self._site)
                 if content_type:
                     request.headers["Content-Type"] = content_type
-                response = await self._visits.answer(request)
+                response = await self._answer(request)
             location = response.headers.get("Location")
             if response.status not in REDIRECT_STATUSES or location is None:
                 return fetched(response)

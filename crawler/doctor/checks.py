@@ -6,15 +6,11 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from crawler import config
-from crawler.doctor import kafka_brokers, mongo_server, redis_copies, redis_server
+from crawler.doctor import kafka_brokers, mongo_server, node, redis_copies, redis_server
 from crawler.doctor.browser_check import browser
-from crawler.doctor.clock_check import clock
 from crawler.doctor.disk import disk
 from crawler.doctor.dns_check import dns
 from crawler.doctor.examination import CheckGroup, HealthCheck
-from crawler.doctor.open_files import open_files
-from crawler.doctor.package_name import package_name
-from crawler.doctor.versions import versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,12 +36,12 @@ REDIS: tuple[HealthCheck[ExaminedRedis], ...] = (
     HealthCheck(
         "frontier", "its format and partitions, against this version and FRONTIER_PARTITIONS", redis_server.frontier
     ),
-    HealthCheck("clock", "this node's clock, against Redis's", clock),
+    HealthCheck("clock", "this node's clock, against Redis's", node.clock),
 )
 NODE: tuple[HealthCheck[Mapping[str, Any]], ...] = (
-    HealthCheck("versions", "Python, Scrapy, libcurl and whether it has HTTP/2, turbohtml", versions),
-    HealthCheck("package-name", "another package `crawler`, which may take the place of Headroom's", package_name),
-    HealthCheck("open-files", "the limit of open files, against CONCURRENT_REQUESTS", open_files),
+    HealthCheck("versions", "Python, Scrapy, libcurl and whether it has HTTP/2, turbohtml", node.versions),
+    HealthCheck("package-name", "another package `crawler`, which may take the place of Headroom's", node.package_name),
+    HealthCheck("open-files", "the limit of open files, against CONCURRENT_REQUESTS", node.open_files),
     HealthCheck("disk", "room in ITEMS_DIR, FILES_STORE and JOBDIR, and the right to write there", disk),
     HealthCheck("dns", "whether hosts of stored sites, or their proxies, are found; no other name is looked up", dns),
     HealthCheck(

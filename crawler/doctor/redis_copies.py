@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from crawler.doctor.redis_server import ExaminedRedis
 
 # A replica acknowledges what it has every second; one that is silent for so long is cut off, or can't keep up.
-LAG_MAX_SECONDS = 5
-BEHIND_MAX_BYTES = 10_000_000  # how far a replica may be behind: some seconds of a busy crawl's writes
+MAX_LAG_SECONDS = 5
+MAX_BEHIND_BYTES = 10_000_000  # how far a replica may be behind: some seconds of a busy crawl's writes
 LOST = "what it lacks is lost by a failover; see its log, and the network between the two"
 
 
@@ -44,7 +44,7 @@ def _out_of_step(info: Mapping[str, Any], *, needs_one: bool) -> Iterator[Findin
         lag_s, behind = replica.get("lag", 0), written - replica.get("offset", written)
         if replica.get("state") != "online":
             yield advice(f"a replica is not in step yet ({replica.get('state')}): {LOST}")
-        elif lag_s > LAG_MAX_SECONDS or behind > BEHIND_MAX_BYTES:
+        elif lag_s > MAX_LAG_SECONDS or behind > MAX_BEHIND_BYTES:
             yield advice(f"a replica is {lag_s} s and {behind:,} bytes behind: {LOST}")
 
 

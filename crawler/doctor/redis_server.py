@@ -37,7 +37,7 @@ MAY_WRITE = "#!lua flags=allow-oom\nreturn 0"
 PINGS = 20  # how many pings are sent: enough for a median; on one network all take a few ms
 PINGS_SECONDS = 1.0  # how long all of them may take, where each takes long
 # A median on one network is under 1 ms. Each page waits for two or three calls, and each batch of claims for one.
-MEDIAN_MAX_SECONDS = 0.01
+MAX_MEDIAN_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +201,6 @@ def judge_latency(taken_s: Sequence[float], session_s: float) -> Finding:
             f"{times}: that is a renewal of a session ({session_s:g} s) late, and workers that renew too late lose "
             "their seeds to others; see what holds Redis or the network up, or raise SESSION_SECONDS"
         )
-    if median_s > MEDIAN_MAX_SECONDS:
+    if median_s > MAX_MEDIAN_SECONDS:
         return advice(f"{times}: every page and claim waits for that; let Redis be on one network with the workers")
     return ok(times)

@@ -39,7 +39,7 @@ INDEXES = ("fingerprint",), ("plans", "time"), ("resource", "time"), ("combinati
 ACCESS_SECONDS = 2.0  # a server that takes longer is taken for one that is away
 AUTHENTICATION_FAILED, UNAUTHORIZED = 18, 13  # MongoDB's error codes
 # MongoDB's limit, less what `plans` may grow by: a thousand names of plans.
-DOCUMENT_MAX_BYTES = 16 * 1024 * 1024 - 64 * 1024
+MAX_DOCUMENT_BYTES = 16 * 1024 * 1024 - 64 * 1024
 MAX_DEPTH = 100  # most levels in `extra`: beyond some 180, MongoDB would refuse the whole batch
 DUPLICATE_KEY = 11_000  # MongoDB's error code for an insert whose document is most likely there already
 
@@ -262,7 +262,7 @@ def _document(record: Record) -> Version | Reason:
         encoded = bson.encode({"_id": message["id"], **message, "gaps": record.gaps, "plans": plans})
     except (InvalidDocument, OverflowError, RecursionError):
         return reasons.NOT_ENCODABLE
-    if len(encoded) > DOCUMENT_MAX_BYTES:
+    if len(encoded) > MAX_DOCUMENT_BYTES:
         return reasons.DOCUMENT_TOO_LARGE
     return Version(message["id"], message["time"], record.gaps, plans, RawBSONDocument(encoded))
 

@@ -14,7 +14,6 @@ from scrapy.utils import log as log_of_scrapy
 
 from crawler.base import log_events
 from crawler.base.errors import UnavailableError
-from crawler.base.scrapy_private import format_log_as_scrapy
 from crawler.config import logs
 
 
@@ -139,16 +138,13 @@ def test_json_has_a_traceback_in_the_same_line():
     assert "s3cret-value" not in found["traceback"]
 
 
-def test_scrapys_handlers_write_json_where_they_are_told_to(tmp_path):
+def test_scrapys_handlers_write_json_where_they_are_told_to(tmp_path, monkeypatch):
     path = tmp_path / "log"
-    try:
-        logs.install({"LOG_JSON": "1"})
-        handler = log_of_scrapy._get_handler(Settings({"LOG_FILE": str(path)}))
-        handler.emit(
-            logging.getLogger("tests.logs").makeRecord("a", logging.INFO, "", 1, log_events.CLAIMS_RESUMED, (), None)
-        )
-        handler.close()
-    finally:
-        format_log_as_scrapy()
+    monkeypatch.setattr(log_of_scrapy, "_get_handler", log_of_scrapy._get_handler)  # it is put back behind the test
+    logs.install({"LOG_JSON": "1"})
+    handler = log_of_scrapy._get_handler(Settings({"LOG_FILE": str(path)}))
+    handler.emit(
+        logging.getLogger("tests.logs").makeRecord("a", logging.INFO, "", 1, log_events.CLAIMS_RESUMED, (), None)
+    )
+    handler.close()
     assert json.loads(path.read_text())["event"] == "claims-resumed"
-    assert not isinstance(log_of_scrapy._get_handler(Settings()).formatter, logs.JsonLines)

@@ -21,7 +21,7 @@ from pymongo import MongoClient
 from waiting import until
 
 from crawler.doctor.finding import State
-from crawler.doctor.redis_copies import LAG_MAX_SECONDS
+from crawler.doctor.redis_copies import MAX_LAG_SECONDS
 from crawler.frontier.keys import SCHEMA_VERSION, Keys
 from crawler.pipelines.mongo import COLLECTION, INDEXES
 from testbed.servers import Redis
@@ -280,7 +280,7 @@ async def test_13_a_replica_in_the_place_of_its_primary(replica, examined):
 async def test_13_a_replica_that_falls_behind(redis, replica, examined):
     os.kill(replica.pid, signal.SIGSTOP)
     try:
-        until(lambda: redis.info("replication")["slave0"]["lag"] > LAG_MAX_SECONDS, "a replica that falls behind")
+        until(lambda: redis.info("replication")["slave0"]["lag"] > MAX_LAG_SECONDS, "a replica that falls behind")
         found = (await examined())["redis-replicas"]
     finally:
         os.kill(replica.pid, signal.SIGCONT)

@@ -15,14 +15,12 @@ from redis.asyncio import Redis
 
 from crawler.doctor import disk, dns_check, kafka_brokers
 from crawler.doctor.browser_check import browser, judge_browser
-from crawler.doctor.clock_check import judge_clock
 from crawler.doctor.disk import judge_folder
 from crawler.doctor.finding import State
 from crawler.doctor.kafka_brokers import ExaminedKafka, Topic
 from crawler.doctor.mongo_server import judge_replicas, judge_write_concern
-from crawler.doctor.open_files import judge_open_files
+from crawler.doctor.node import judge_clock, judge_open_files, judge_versions
 from crawler.doctor.redis_server import judge_latency
-from crawler.doctor.versions import judge_versions
 from crawler.frontier.keys import Keys
 from crawler.plans.registry import Registry
 

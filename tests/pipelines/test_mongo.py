@@ -10,7 +10,7 @@ from pipelines.sink_samples import SETTINGS, Outages, deliver_through_a_kill, me
 from pymongo import AsyncMongoClient
 
 from crawler.base.errors import ConfigError, SinkRejectedError
-from crawler.pipelines.mongo import COLLECTION, DOCUMENT_MAX_BYTES, INDEXES, PROOF, MongoSink
+from crawler.pipelines.mongo import COLLECTION, INDEXES, MAX_DOCUMENT_BYTES, PROOF, MongoSink
 
 CLOSED_PORT = 9  # discard; nobody listens there
 
@@ -137,7 +137,7 @@ async def test_what_mongo_cannot_hold_fails_alone(mongo, database):
         deep = {"deeper": deep}
     pages = [
         page(1),
-        page(2, content="x" * DOCUMENT_MAX_BYTES),
+        page(2, content="x" * MAX_DOCUMENT_BYTES),
         page(4, extra=deep),
         page(5),
     ]
