@@ -1,8 +1,7 @@
 """Scrapy's scheduler over the frontier.
 
-One task claims seeds ahead of need, as many as the worker has room for, so that `next_request` only takes from memory.
-Claimed seeds wait in lanes, one lane for each turn that the worker holds. A lane gives out its next seed when the page
-before it has been fetched and the host's delay has passed.
+One task claims seeds ahead of need, as many as the worker has room for, so that `next_request` only takes from memory:
+from the lanes of `crawler/worker/held_seeds.py`.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import random
-from collections import defaultdict, deque
+from collections import deque
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from redis.exceptions import RedisError
@@ -22,26 +20,20 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import config
-from crawler.base import log_events, reasons, scrapy_private
+from crawler.base import log_events, scrapy_private
 from crawler.base.errors import ConfigError, HeadroomError
 from crawler.base.models import Frontier
 from crawler.base.seldom import Seldom
 from crawler.base.tasks import TaskDied, cancel, start
-from crawler.frontier.session import SessionExpired, SessionLost
 from crawler.robots.finder import RobotsAsked
 from crawler.servers.redis_retry import RETRY_SECONDS
-from crawler.worker.definitions.site_cache import UNREAD_SITE_SECONDS
-from crawler.worker.life.egress import EgressChanged
+from crawler.worker.held_seeds import HeldSeeds
 from crawler.worker.life.orders import StopOrdered
 from crawler.worker.life.required import require_components
-from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
-from crawler.worker.turns.lanes import LaneEmpty, Lanes, VisitReady
-from crawler.worker.turns.turns import CrawlDelay, HostBackoff
-from crawler.worker.visits.lane import Lane
+from crawler.worker.turns.lanes import VisitReady
 from crawler.worker.visits.page_request import page_request
 from crawler.worker.visits.request_part import RequestPart
 from crawler.worker.visits.request_state import part_of
-from crawler.worker.visits.visit import Visit, VisitEnded
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -52,25 +44,14 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from crawler.base.log_events import EventLogger
-    from crawler.base.models import Claimed
-    from crawler.frontier.queue import ClaimAnswer
-    from crawler.worker.turns.turns import Turns
+    from crawler.worker.visits.visit import Visit
 
 logger: EventLogger = logging.getLogger(__name__)
-NO_ROOM_SECONDS = 1.0  # retry delay when the worker has no room for more seeds: the load is sampled once a second
-STARVED_POLL_SECONDS = 0.25  # retry delay while other workers are starved: soon after they aren't any more
 STOP_POLL_SECONDS = 0.25  # interval at which the engine's state is checked for a stop
 # How long pages under way may go on when the worker is told to stop; the whole stop may take 30 s.
 STOP_GRACE_SECONDS = 15.0
 FORCED_STOP_SECONDS = 5.0  # how long telling Redis what is released may take when the worker is told to stop once more
 DONE_POLL_SECONDS = 1.0  # interval at which an idle worker checks whether all plans are done, with STOP_WHEN_DONE
-# How long a worker waits that found the claim lock taken: about as long as a claim takes (lua/lib/budget.lua). The wait
-# is jittered, so that workers that were refused together don't come back together.
-LOCK_RETRY_SECONDS = 0.01
-# Longest sleep while a part of Redis is away: it may be the part that tells of new seeds and turns, which only a minute
-# of silence shows.
-DEAF_SECONDS = 1.0
-TURN_RETRY_SECONDS = 0.01  # shortest retry delay when seeds are due: another worker was just taking their host's turn
 
 
 class Scheduler(BaseScheduler):
@@ -97,18 +78,14 @@ class Scheduler(BaseScheduler):
     ) -> None:
         self.crawler = crawler
         self.worker = worker
-        self._life, self._claiming, self._turns = worker.life, worker.claiming, worker.turns
+        self._life, self._claiming = worker.life, worker.claiming
         self._headroom, self._events = worker.life.headroom, worker.events
-        self._parallel = parallel
-        self._idle_wait_s = idle_wait_s
         self._page_s = page_s
         self._stop_when_done = stop_when_done
         self._errback = errback
-        self._lanes = Lanes(worker.events)
+        self._seeds = HeldSeeds(worker, parallel=parallel, idle_wait_s=idle_wait_s)
         self._warn = Seldom(logger.warning)
         self._follow_ups: deque[Request] = deque()  # redirects on the same host, requests of users' callbacks
-        self._visits: set[Visit] = set()
-        self._runs_alone = False  # a quarantined seed is held, which may kill its worker: nothing is claimed beside it
         self._asks_at = 0.0  # when the engine is made to ask for a request that couldn't start yet; the loop's clock
         self._closes = False  # this scheduler has the spider closed: all plans are done, or a task has died
         self._tasks: list[asyncio.Task[None]] = []
@@ -116,26 +93,11 @@ class Scheduler(BaseScheduler):
         self._opening: asyncio.Task[None] | None = None
         self._leaving: asyncio.Future[None] | None = None
 
-        self._follow_hosts(self._lanes)
-        self._follow_hosts(self._turns)
         subscribe = self._events.subscribe
         subscribe(VisitReady, self._visit_ready)
-        subscribe(VisitEnded, self._visit_ended)
-        subscribe(LaneEmpty, self._lane_empty)
-        subscribe(EgressChanged, self._egress_changed)
         subscribe(RobotsAsked, self._robots_asked)
-        subscribe(SessionExpired, self._session_expired)
-        subscribe(SessionLost, self._session_lost)
         subscribe(StopOrdered, self._stop_ordered)
         subscribe(TaskDied, self._task_died)
-
-    def _follow_hosts(self, held: Lanes | Turns) -> None:
-        """Keeps turns that are held to what is heard of their hosts."""
-        subscribe = self._events.subscribe
-        subscribe(HostBackoff, lambda event: held.back_off(event.host, event.seconds))
-        subscribe(CrawlDelay, lambda event: held.slow_down(event.host, event.seconds))
-        subscribe(SitesChanged, lambda _event: held.change_politeness())
-        subscribe(PolitenessChanged, lambda event: held.change_politeness(event.host))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -190,7 +152,7 @@ class Scheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Returns whether there is work in memory."""
-        return bool(self._visits or self._follow_ups)
+        return bool(self._seeds.visits or self._follow_ups)
 
     def enqueue_request(self, request: Request) -> bool:
         """Queues a follow-up request, which runs before new seeds; seeds themselves come from the frontier."""
@@ -210,12 +172,12 @@ class Scheduler(BaseScheduler):
             return None
         if self._follow_ups:
             return self._follow_ups.popleft()
-        if not self._lanes.startable:
+        if not self._seeds.lanes.startable:
             return None
         if wait_s := self._headroom.start_wait_s():
             self._ask_later(wait_s)
             return None
-        visit = self._lanes.next_visit()
+        visit = self._seeds.lanes.next_visit()
         if visit is None:
             return None
         self._headroom.starts()
@@ -245,8 +207,8 @@ class Scheduler(BaseScheduler):
         while not self._closes:
             self._life.wake.clear()
             try:
-                wait_s = await self._claim()
-                if self._stop_when_done and not self._visits:
+                wait_s = await self._seeds.claim()
+                if self._stop_when_done and not self._seeds.visits:
                     wait_s = min(wait_s, DONE_POLL_SECONDS)
                     if self._engine_runs() and await self.worker.is_done():
                         self._finish("finished")
@@ -261,81 +223,6 @@ class Scheduler(BaseScheduler):
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._life.wake.wait(), wait_s)
 
-    async def _claim(self) -> float:
-        """Claims seeds if they are needed and there is room; returns the seconds to wait before the next claim."""
-        if self._runs_alone:
-            return self._idle_wait_s  # `_visit_ended` ends the wait
-        if self._lanes.active() >= self._parallel:
-            return NO_ROOM_SECONDS
-        if self._claiming.fair_share.lets_others_claim(holds_turns=self._lanes.any_held):
-            return STARVED_POLL_SECONDS
-        slow_visits = min(self._lanes.slow_visits() + self._turns.queued, self._parallel)
-        max_seeds = self._claiming.room(slow_visits)
-        if max_seeds == 0:
-            return NO_ROOM_SECONDS
-        answer = await self._claiming.claims.claim(max_seeds)
-        if answer.seeds:
-            self._claiming.fair_share.end_starving()
-            await self._take(answer)
-            return 0.0
-        return self._pause_after(answer)
-
-    async def _take(self, answer: ClaimAnswer) -> None:
-        """Starts a visit for each claimed seed. All are held before anything can fail, so that none is forgotten."""
-        self._runs_alone = answer.state == "quarantined"
-        by_turn: dict[tuple[str, int], list[Claimed]] = defaultdict(list)
-        for claimed in answer.seeds:
-            if not claimed.delivered:
-                by_turn[claimed.seed.host, claimed.turn].append(claimed)
-        lanes = [Lane.of(seeds, self._events) for seeds in by_turn.values()]
-        # The lanes of seeds that need no fetch stand for no turn.
-        to_be_told = [Lane.of([seed], self._events).waiting.popleft() for seed in answer.seeds if seed.delivered]
-        self._visits.update(to_be_told, *(lane.waiting for lane in lanes))
-        self._lanes.hold(lanes)
-        await self._claiming.sites.load({claimed.seed.site for claimed in answer.seeds})
-        if self._life.stopping.is_set():
-            self._lanes.release_waiting()
-        for lane in lanes:
-            self._lanes.start(lane)
-        for visit in to_be_told:
-            self._tell(visit)
-
-    def _tell(self, visit: Visit) -> None:
-        """Has plans told of a delivered page, without a fetch.
-
-        Unless its site has come to follow links since, or its text is to have words of theirs: then the page is fetched
-        for them.
-        """
-        name = visit.seed.site
-        site = self._claiming.sites.get(name)
-        if visit.ended:  # its session was lost, or the worker has stopped, while the site was read
-            return
-        if site is None and self._claiming.sites.is_being_read(name):
-            visit.end_at_once("postpone", reasons.UNREAD_SITE, int(UNREAD_SITE_SECONDS * 1000))
-        elif site is not None and site.follow and any(seed.depth < site.follow.depth for seed in visit.seeds):
-            visit.end_at_once("fetch", reasons.FOLLOWS)
-        elif site is not None and any(map(site.matches_text, visit.seeds)):
-            visit.end_at_once("fetch", reasons.MATCHES_TEXT)
-        else:
-            self._claiming.teller.tell(visit)
-
-    def _pause_after(self, answer: ClaimAnswer) -> float:
-        """Returns the seconds to wait before the next claim, after one that brought no seeds."""
-        if answer.state == "locked":
-            return random.uniform(0.1, 1.0) * LOCK_RETRY_SECONDS
-        if answer.state in ("lapsed", "drain", "late"):
-            return NO_ROOM_SECONDS
-        wait_s = self._idle_wait_s if self._life.session.reachable else min(self._idle_wait_s, DEAF_SECONDS)
-        if answer.wait_ms is not None:
-            wait_s = min(wait_s, max(answer.wait_ms / 1000, TURN_RETRY_SECONDS))
-        if not answer.may_lack_turn:
-            self._claiming.fair_share.end_starving()
-        elif answer.state == "ok" and not self._lanes.any_held:
-            pause_s = self._claiming.fair_share.starve()
-            self._life.wakeups.hold_turns(pause_s)
-            wait_s = max(wait_s, pause_s)
-        return wait_s
-
     # -- Events -------------------------------------------------------------------------------------------------------
 
     def _visit_ready(self, _event: VisitReady) -> None:
@@ -346,62 +233,11 @@ class Scheduler(BaseScheduler):
         if self.crawler.engine is not None:
             scrapy_private.ask_for_request(self.crawler.engine)
 
-    def _visit_ended(self, event: VisitEnded) -> None:
-        self._visits.discard(event.visit)
-        if event.visit.claimed.quarantined:
-            self._runs_alone = False
-        if not self._visits:
-            self._life.wake.set()
-
-    def _lane_empty(self, event: LaneEmpty) -> None:
-        self._turns.release(event.lane)
-        # The host can be claimed again once its delay has passed and the settler has told the frontier of the release.
-        later_s = event.lane.pause_s() + 2 * self.worker.config.settle_wait_s
-        self._claiming.fair_share.released_turn(later_s)
-        asyncio.get_running_loop().call_later(later_s, self._life.wake.set)
-
-    def _egress_changed(self, event: EgressChanged) -> None:
-        """Leaves to others what this worker can't fetch; claims again as soon as it can."""
-        if event.is_down:
-            self._lanes.release_waiting()
-        else:
-            self._life.wake.set()
-
     def _robots_asked(self, event: RobotsAsked) -> None:
         """Ends the visits that were held while their robots.txt was asked for, and haven't started."""
-        self._lanes.end_waiting(
+        self._seeds.lanes.end_waiting(
             event.host, lambda visit: visit.end_at_once(*event.outcome(visit.seed, visit.claimed.tries))
         )
-
-    def _session_expired(self, event: SessionExpired) -> None:
-        """Ends whatever is fetched for seeds, or on turns, of the partition: others may ask those hosts from now on.
-
-        Pages that were fetched by then are delivered all the same, and their seeds end if the lease can still be
-        renewed.
-        """
-        self._lanes.release_waiting(event.partition)
-        users = self._turns.users(event.partition)
-        fetching = [
-            visit
-            for visit in self._visits
-            if visit.fetching and (visit.claimed.partition == event.partition or visit in users)
-        ]
-        if fetching:
-            logger.warning(log_events.SESSION_EXPIRED, event.partition, len(fetching))
-        for visit in fetching:
-            visit.release(reasons.NO_SESSION)
-            self._lanes.go_on(visit)
-
-    def _session_lost(self, event: SessionLost) -> None:
-        """Drops the visits and lanes of the partition: other workers have claimed their seeds by now."""
-        lease = (event.partition, event.owner)
-        lost = {visit for visit in self._visits if (visit.claimed.partition, visit.claimed.owner) == lease}
-        self._visits -= lost
-        for visit in lost:
-            self._claiming.abandon(visit)
-            if visit.claimed.quarantined:
-                self._runs_alone = False
-        self._lanes.forget(event.partition)
 
     # -- Stopping -----------------------------------------------------------------------------------------------------
     # When the worker is told to stop (SIGTERM, Ctrl-C, an operator's order), `_watch_for_stop` releases the visits not
@@ -433,8 +269,8 @@ class Scheduler(BaseScheduler):
 
     def _task_died(self, _event: TaskDied) -> None:
         self._finish("failed")
-        self._lanes.release_waiting()
-        self._release_all()
+        self._seeds.lanes.release_waiting()
+        self._seeds.release_all()
 
     async def _watch_for_stop(self) -> None:
         """Waits until the engine is told to stop, and releases visits while it stops.
@@ -446,10 +282,10 @@ class Scheduler(BaseScheduler):
         if self._closes:
             return
         self._life.stopping.set()
-        logger.info(log_events.WORKER_STOPPING, self._lanes.not_started)
-        self._lanes.release_waiting()
+        logger.info(log_events.WORKER_STOPPING, self._seeds.lanes.not_started)
+        self._seeds.lanes.release_waiting()
         await asyncio.sleep(STOP_GRACE_SECONDS)
-        self._release_all()  # pages that are slow, or whose sink is away; other workers will visit them
+        self._seeds.release_all()  # pages that are slow, or whose sink is away; other workers will visit them
 
     def close(self, reason: str) -> Deferred[None]:  # noqa: ARG002 -- Scrapy's interface
         """Releases every visit that hasn't ended, and leaves the cluster."""
@@ -476,14 +312,9 @@ class Scheduler(BaseScheduler):
             await cancel(self._opening)  # a worker that is told to stop as it joins leaves nothing behind either
         await cancel(*self._tasks)  # first: a claim under way would bring seeds after the others were released
         await self._claiming.claims.close()
-        self._lanes.release_waiting()
-        self._release_all()
+        self._seeds.lanes.release_waiting()
+        self._seeds.release_all()
         await self.worker.close()
-
-    def _release_all(self) -> None:
-        for visit in list(self._visits):
-            visit.release()
-            self._lanes.release(visit.lane)
 
     def _engine_stops(self) -> bool:
         return self.crawler.engine is not None and scrapy_private.is_stopping(self.crawler.engine)

@@ -234,7 +234,7 @@ async def test_a_lost_session_drops_all_visits(build):
 
 
 async def test_a_worker_that_holds_turns_leaves_seeds_to_one_that_is_starved(build, monkeypatch):
-    monkeypatch.setattr("crawler.scheduler.STARVED_POLL_SECONDS", 0.001)
+    monkeypatch.setattr("crawler.worker.held_seeds.STARVED_POLL_SECONDS", 0.001)
     scheduler = await build()
     await offer(scheduler, content(1, "h1.test"))
     [request] = await requests(scheduler, 1)
