@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from crawler.base.reasons import Note
     from crawler.frontier.frontier_config import FrontierConfig
 
-SETTLE_CALL_MAX = 100  # most settlements, and turns, in one call: some 5 ms of Redis's time, as OFFER_BATCH seeds take
+MAX_SETTLE_CALL = 100  # most settlements, and turns, in one call: some 5 ms of Redis's time, as OFFER_BATCH seeds take
 BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; see settle.lua for the next
 BACKOFF_LONGEST_SECONDS = 300.0  # the longest backoff, so that a host that is back is noticed within five minutes
 UNREADABLE = Seed("", "", "")  # stands in place of a damaged seed, until its claim has ended
@@ -262,8 +262,8 @@ class Queue:
         pauses = [int(BACKOFF_FIRST_SECONDS * 1000), int(BACKOFF_LONGEST_SECONDS * 1000)]
         accepted = settled = released = 0
         while True:
-            ends = settlements[settled : settled + SETTLE_CALL_MAX]
-            releases = turns[released : released + SETTLE_CALL_MAX]
+            ends = settlements[settled : settled + MAX_SETTLE_CALL]
+            releases = turns[released : released + MAX_SETTLE_CALL]
             limits = [self._config.max_attempts, self._config.fail_days, *pauses, len(ends)]
             arguments: list[object] = [self._channel, self._other_channel, owner, *limits]
             for end in ends:

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from crawler.base.log_events import EventLogger
 
-HEAD_BYTES_MAX = 8_192  # the longest head of a request; Prometheus sends some 300 bytes
+MAX_HEAD_BYTES = 8_192  # the longest head of a request; Prometheus sends some 300 bytes
 ANSWER_SECONDS = 5.0  # how long one request may take, from its first byte to the answer's last
-CONNECTIONS_MAX = 8  # most connections at once; a worker has one or two readers, and sockets are for hosts
+MAX_CONNECTIONS = 8  # most connections at once; a worker has one or two readers, and sockets are for hosts
 logger: EventLogger = logging.getLogger(__name__)
 
 
@@ -81,7 +81,7 @@ class MetricsServer:
     async def open(self) -> None:
         """Begins to listen; where that fails, the crawl goes on without."""
         try:
-            self._server = await asyncio.start_server(self._serve, self._host, self._port, limit=HEAD_BYTES_MAX)
+            self._server = await asyncio.start_server(self._serve, self._host, self._port, limit=MAX_HEAD_BYTES)
         except OSError as error:
             logger.warning(log_events.METRICS_NOT_SERVED, self._host, self._port, error)
         else:
@@ -95,7 +95,7 @@ class MetricsServer:
             connection.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._connections) >= CONNECTIONS_MAX:
+        if len(self._connections) >= MAX_CONNECTIONS:
             writer.transport.abort()
             return
         self._connections.add(writer)

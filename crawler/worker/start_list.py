@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # The longest entry that is read: eight times the longest URL, so there is room for each character as a JSON escape of
 # six, and for what `ignore` drops.
-ENTRY_BYTES_MAX = 1 << 16
+MAX_ENTRY_BYTES = 1 << 16
 REFUSED = ":refused"  # the end of the key under which a hash keeps a list's refused entries
 DEFAULT_SITE = "web"
 
@@ -74,8 +74,8 @@ class StartList:
         return Seed(url, self.plan, site.name, exact=site.exact)
 
     def _url(self, entry: bytes) -> str:
-        if len(entry) > ENTRY_BYTES_MAX:
-            raise StartEntryError(f"longer than {ENTRY_BYTES_MAX:,} bytes")
+        if len(entry) > MAX_ENTRY_BYTES:
+            raise StartEntryError(f"longer than {MAX_ENTRY_BYTES:,} bytes")
         try:
             text = entry.decode()
         except UnicodeDecodeError:

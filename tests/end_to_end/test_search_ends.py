@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from hostile.hostile_wire_bodies import answer
 
-from crawler.worker.reports.item_outbox import TOLD_MAX
+from crawler.worker.reports.item_outbox import MAX_TOLD
 
 PAGES = 5
 WITH_RESULTS = 2  # pages of each search
@@ -38,7 +38,7 @@ def test_a_search_is_asked_for_one_page_behind_its_results_at_most(serve, crawl)
     crawl.write_site("s", site)
     crawl.submit(["s"], [*WORDS, "broken"], pages=PAGES)
     crawl.finish(producers=2, MAX_ATTEMPTS=2)
-    assert TOLD_MAX <= crawl.redis.hlen(crawl.keys.newest_items) <= len(list(crawl.items()))  # for people to look at
+    assert MAX_TOLD <= crawl.redis.hlen(crawl.keys.newest_items) <= len(list(crawl.items()))  # for people to look at
     assert crawl.redis.hlen(crawl.keys.failed_answers) == 1
     asked = Counter(
         (query["q"][0], int(query["page"][0])) for one in host.asked if (query := parse_qs(urlsplit(one.path).query))

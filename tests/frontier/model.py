@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 SUSPECTED, SUSPECTED_BEGUN = -2, -1  # of `crashes`, as lua/lib/states.lua says
 DAY_MS = 86_400_000
 DELETED_MS = 7 * DAY_MS  # how long a deleted plan's state is kept, as in plan_state.lua
-EXPIRED_MAX = 20  # as in settle.lua
-CRASHES_MAX = 3  # as in claim.lua, and so are the next two
+MAX_EXPIRED = 20  # as in settle.lua
+MAX_CRASHES = 3  # as in claim.lua, and so are the next two
 LAPSED_MAX = 10
 YIELD_MS = 1_200
 RECHECK_MS = 15_000  # as in lib/turns.lua
@@ -388,7 +388,7 @@ class Model:
             for (name, fingerprint), seed in self.seeds.items()
             if name == frontier and seed.state == "failed" and seed.since_ms <= self.now_ms - self.fail_ms
         )
-        for _, fingerprint in expired[:EXPIRED_MAX]:
+        for _, fingerprint in expired[:MAX_EXPIRED]:
             del self.seeds[frontier, fingerprint]
             self.reached["failed seeds forgotten"] += 1
 
@@ -498,7 +498,7 @@ class Model:
                     seed.crashes = SUSPECTED
                 elif seed.crashes != SUSPECTED:
                     seed.crashes += 1
-                if seed.crashes >= CRASHES_MAX:
+                if seed.crashes >= MAX_CRASHES:
                     self.make_failed(frontier, seed, "crashed-worker")
                 else:
                     self.make_ready(seed, self.now_ms)

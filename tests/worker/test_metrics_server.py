@@ -90,7 +90,7 @@ async def test_who_says_nothing_is_cut_off(port, monkeypatch):
 
 
 async def test_so_many_connections_and_no_more(port):
-    idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(metrics_server.CONNECTIONS_MAX)]
+    idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(metrics_server.MAX_CONNECTIONS)]
     with pytest.raises(ConnectionResetError):
         await send(port, request())
     for _reader, writer in idle:

@@ -38,7 +38,7 @@ local MOST = {
   moves = 500,
   site_looks = 50, -- seeds of a host whose sites are looked at, to see whether all need a browser
 }
-local CRASHES_MAX = 3 -- how many workers may die with a quarantined seed before it fails
+local MAX_CRASHES = 3 -- how many workers may die with a quarantined seed before it fails
 local DRAIN_MS = 60000 -- how soon an owner who is told to drain must come for the quarantined seed, before others may
 local YIELD_MS = 1200 -- how long a turn is left to whoever waits for it, who asks once a second
 
@@ -111,7 +111,7 @@ local function reclaim_seeds(lost, limit)
       if crashed ~= SUSPECTED then crashed = crashed + 1 end -- from SUSPECTED_BEGUN to 0: into quarantine
       book_all(kinds, 'executing', -1)
       book_all(kinds, 'reclaimed', 1)
-      if crashed >= CRASHES_MAX then
+      if crashed >= MAX_CRASHES then
         make_failed(fingerprint, kinds, 'crashed-worker')
       else
         call('HSET', crashes, fingerprint, crashed)

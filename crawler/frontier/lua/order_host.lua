@@ -7,9 +7,9 @@
 -- ARGV: wake channel, the other frontier's; host; delay in ms ('0': none, '': as it is); '1': the host is paused, '0':
 --   it isn't ('': as it is); '1': forget that it fails, and the backoff it has ('0': don't).
 -- Returns {delay in ms (0: none), 1 where it is paused}, as operators want it from now on; or {-1, 0} where they want
---   something of ORDERS_MAX other hosts in this partition: then nothing was done.
+--   something of MAX_ORDERS other hosts in this partition: then nothing was done.
 
-local ORDERS_MAX = 1000 -- most hosts with orders, which take some 100 kB; whole sites are slowed down in their files
+local MAX_ORDERS = 1000 -- most hosts with orders, which take some 100 kB; whole sites are slowed down in their files
 
 local channel, other_channel, host, delay_text, paused_text, forget_text = unpack(ARGV)
 local host_turns = turns_of(host)
@@ -22,7 +22,7 @@ if paused_text ~= '' then is_paused = paused_text == '1' end
 local entry = text(delay) .. (is_paused and ' 1' or ' 0')
 if entry == '0 0' then
   call('HDEL', host_orders, host)
-elseif not stored and call('HLEN', host_orders) >= ORDERS_MAX then
+elseif not stored and call('HLEN', host_orders) >= MAX_ORDERS then
   return { -1, 0 }
 else
   call('HSET', host_orders, host, entry)

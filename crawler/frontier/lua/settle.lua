@@ -24,8 +24,8 @@
 --   came to and that ended none found the claim somebody else's by now.
 
 local HEAD_WORDS, SETTLEMENT_WORDS, TURN_WORDS = 8, 6, 7 -- how many of ARGV each part takes
-local FORGIVEN_MAX = 20 -- failures in a row that are taken for the pages' own, after a page that was answered
-local EXPIRED_MAX = 20 -- most failed seeds that are forgotten in one call
+local MAX_FORGIVEN = 20 -- failures in a row that are taken for the pages' own, after a page that was answered
+local MAX_EXPIRED = 20 -- most failed seeds that are forgotten in one call
 
 local channel, other_channel, owner, max_attempts, fail_days, first_backoff, longest_backoff, number =
   unpack(ARGV, 1, HEAD_WORDS)
@@ -224,7 +224,7 @@ local function weigh_errors(host_turns, last_start, delay, answers, failures, ov
   local level, rose_at = tonumber(host_turns.fields[FIELD.error_level] or '0'), host_turns.fields[FIELD.level_rose]
   if answers + failures + overloads == 0 or level > 0 and last_start < tonumber(rose_at or '0') then return 0 end
   local forgiven_before = tonumber(host_turns.fields[FIELD.forgiven_left] or '0')
-  local forgiven_left = answers > 0 and FORGIVEN_MAX or forgiven_before
+  local forgiven_left = answers > 0 and MAX_FORGIVEN or forgiven_before
   local own = math.min(failures, forgiven_left)
   if forgiven_left - own ~= forgiven_before then
     set_field(host_turns, FIELD.forgiven_left, text(forgiven_left - own))
@@ -283,7 +283,7 @@ end
 
 -- Forgets some of the seeds that failed more than FAIL_DAYS ago.
 local function forget_expired()
-  local expired = call('ZRANGE', fail, '-inf', now - fail_days * 86400000, 'BYSCORE', 'LIMIT', 0, EXPIRED_MAX)
+  local expired = call('ZRANGE', fail, '-inf', now - fail_days * 86400000, 'BYSCORE', 'LIMIT', 0, MAX_EXPIRED)
   write_all('ZREM', fail, expired)
   for _, fingerprint in ipairs(expired) do
     local _, kinds = host_and_kinds(call('HGET', seed, fingerprint) or '', further_of(fingerprint))

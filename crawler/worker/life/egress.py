@@ -43,7 +43,7 @@ SHARE_SECONDS = 20.0  # how often a worker that hosts answer notes that in Redis
 SHARED_MILLISECONDS = 60_000  # how long such a note counts
 BAD_HOSTS = 3  # how many silent hosts put the network in doubt: one or two may be broken, more at once hardly by chance
 PROVEN_SECONDS = 10.0  # how long further failures of the same site are the host's: asking costs another host a turn
-SITES_MAX = 8  # most sites whose places are kept, those that answered last
+MAX_SITES = 8  # most sites whose places are kept, those that answered last
 
 
 class Place(NamedTuple):
@@ -108,7 +108,7 @@ class Egress:
         if of_site is None or of_site[0] != place:
             self._places[place.site] = (place, of_site[0] if of_site else place)
         self._places.move_to_end(place.site)
-        if len(self._places) > SITES_MAX:
+        if len(self._places) > MAX_SITES:
             self._places.popitem(last=False)
         self._answer.set()
         self._bad_hosts.clear()

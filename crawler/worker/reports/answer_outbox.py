@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from crawler.worker.visits.visit import AnswerHead
 
 # The most that is told of a body: enough to tell an error page, a login and a captcha apart.
-BODY_CHARACTERS_MAX = 2_000
-HEADER_CHARACTERS_MAX = 2_000  # the most that is told of all headers together
-WAITING_MAX = 20  # most answers of one site and reason that wait to be told; some seconds' worth
-KINDS_MAX = 100  # most pairs of site and reason that have answers waiting
+MAX_BODY_CHARACTERS = 2_000
+MAX_HEADER_CHARACTERS = 2_000  # the most that is told of all headers together
+MAX_WAITING = 20  # most answers of one site and reason that wait to be told; some seconds' worth
+MAX_KINDS = 100  # most pairs of site and reason that have answers waiting
 KEPT_FOR = ("fail", "retry")  # the outcomes whose answers are told; Redis makes a failure of the last retry
 # Headers that are never told, as those with a secret's name aren't.
 HIDDEN_HEADERS = ("set-cookie", "www-authenticate", "proxy-authenticate")
@@ -57,9 +57,9 @@ class AnswerOutbox:
             return
         kind = visit.seed.site, settlement.reason
         with self._lock:
-            if kind in self._waiting or len(self._waiting) < KINDS_MAX:
+            if kind in self._waiting or len(self._waiting) < MAX_KINDS:
                 waiting = self._waiting.setdefault(kind, {})
-                if len(waiting) < WAITING_MAX:
+                if len(waiting) < MAX_WAITING:
                     waiting[visit.claimed.fingerprint.hex()] = visit.answer
 
     def _tell(self, redis: Redis, now_s: int) -> None:
@@ -81,8 +81,8 @@ class AnswerOutbox:
             shown = name.decode("latin-1")
             is_hidden = shown.lower() in HIDDEN_HEADERS or names_secret(shown)
             lines += [f"{shown}: {HIDDEN if is_hidden else value.decode('latin-1')}" for value in values]
-        headers = self._hidden("\n".join(lines))[:HEADER_CHARACTERS_MAX]
-        body = self._hidden(head.body.decode("utf-8", "replace"))[:BODY_CHARACTERS_MAX]
+        headers = self._hidden("\n".join(lines))[:MAX_HEADER_CHARACTERS]
+        body = self._hidden(head.body.decode("utf-8", "replace"))[:MAX_BODY_CHARACTERS]
         body = body.replace("\r", "").expandtabs(4)
         return FailedAnswer(self._hidden(head.url), head.status, inert(headers), inert(body))
 

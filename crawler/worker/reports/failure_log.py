@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 logger: EventLogger = logging.getLogger(__name__)
 HOSTS_SECONDS = 60.0  # how often it is looked which hosts have failed often
-HOSTS_MAX = 5  # most hosts that are told each time, the worst first
+MAX_HOSTS = 5  # most hosts that are told each time, the worst first
 OFTEN = 10  # failures of a host, since it was last told, that earn it a line of its own
 OTHERS_SECONDS = 600.0  # how often one line tells of all other failures: some pages are gone on any host
-REMEMBERED_HOSTS_MAX = 10_000  # most hosts that are counted, in some 500 bytes each; all further ones count as one
+MAX_REMEMBERED_HOSTS = 10_000  # most hosts that are counted, in some 500 bytes each; all further ones count as one
 FURTHER_HOSTS = "further hosts"
 COUNTED = ("retry", "fail", "postpone")  # the outcomes that count; a release says nothing of the page
 
@@ -73,7 +73,7 @@ class FailureLog:
         now_s = time.monotonic()
         if now_s >= self._hosts_told_s + HOSTS_SECONDS and (often := self._often()):
             self._hosts_told_s = now_s
-            for host in often[:HOSTS_MAX]:
+            for host in often[:MAX_HOSTS]:
                 self._say(host, (self._hosts.pop(host),))
         if now_s >= self._others_told_s + OTHERS_SECONDS and (others := self._others(now_s)):
             self._others_told_s = now_s
@@ -81,7 +81,7 @@ class FailureLog:
 
     def close(self) -> None:
         """Says all that wasn't said yet."""
-        for host in self._often()[:HOSTS_MAX]:
+        for host in self._often()[:MAX_HOSTS]:
             self._say(host, (self._hosts.pop(host),))
         if self._hosts:
             self._say_together([*self._hosts])
@@ -99,7 +99,7 @@ class FailureLog:
     def _note(self, host: str, reason: str, url: str, why: str) -> None:
         why = "" if reason.endswith(why) else why  # an error that says no more than its reason
         _log_each(reason, url, why)
-        if host not in self._hosts and len(self._hosts) >= REMEMBERED_HOSTS_MAX:
+        if host not in self._hosts and len(self._hosts) >= MAX_REMEMBERED_HOSTS:
             host = FURTHER_HOSTS
         if host not in self._hosts:
             self._hosts[host] = HostFailures(time.monotonic(), url, short(why))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TOLD_AT_ONCE = ("drained", "sinks_down", "redis_full", "why_no_browser", "why_no_claims")
 SAMPLE_SECONDS = node_history.STEPS[0].seconds
-FORGOTTEN_MAX = 1_000  # most names of nodes that are forgotten at once, which happens each minute
+MAX_FORGOTTEN = 1_000  # most names of nodes that are forgotten at once, which happens each minute
 IDLE_SECONDS = 40  # how often a worker that carries nothing writes its figures: only its load could have changed
 
 
@@ -133,7 +133,7 @@ class Figures:
     def _forget_nodes(self, redis: Redis, until_s: int) -> None:
         """Forgets the names of nodes that were last heard of by then."""
         names = self._keys.node_names
-        if forgotten := redis.zrange(names, "-inf", until_s, byscore=True, offset=0, num=FORGOTTEN_MAX):
+        if forgotten := redis.zrange(names, "-inf", until_s, byscore=True, offset=0, num=MAX_FORGOTTEN):
             redis.zrem(names, *forgotten)
 
     def _write_soon(self, _event: SessionLost) -> None:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 TELL_SECONDS = 10  # how often items are told; people wait that long for a page's item
 # How many of a site's items, the newest, are told each time, so that a fast crawl pays next to nothing: packing one
 # takes 60 us.
-TOLD_MAX = 20
-WAITING_BYTES_MAX = 4_000_000  # the most that all messages which wait take; further ones aren't told
+MAX_TOLD = 20
+MAX_WAITING_BYTES = 4_000_000  # the most that all messages which wait take; further ones aren't told
 
 
 class ItemOutbox:
@@ -51,9 +51,9 @@ class ItemOutbox:
             return
         with self._lock:
             waiting = self._waiting.setdefault(site, deque())
-            if len(waiting) == TOLD_MAX:
+            if len(waiting) == MAX_TOLD:
                 self._waiting_bytes -= len(waiting.popleft())
-            if self._waiting_bytes + len(message) <= WAITING_BYTES_MAX:
+            if self._waiting_bytes + len(message) <= MAX_WAITING_BYTES:
                 waiting.append(message)
                 self._waiting_bytes += len(message)
 

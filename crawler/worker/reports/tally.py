@@ -37,9 +37,9 @@ FAMILIES = {
     "frontier/retry/": "retried:",
 }
 HOST_SECONDS = 60  # how often hosts are told, which takes Redis 1.4 ms: for 200 nodes 0.5 % of a core
-HOSTS_TOLD_MAX = 50  # most hosts that a worker tells of each time, the busiest
-HOSTS_COUNTED_MAX = 10_000  # most hosts that are counted until then, in some 3 MB; no worker fetches from more
-PLANS_COUNTED_MAX = 100  # most plans that are counted until they are told, some seconds later
+MAX_HOSTS_TOLD = 50  # most hosts that a worker tells of each time, the busiest
+MAX_HOSTS_COUNTED = 10_000  # most hosts that are counted until then, in some 3 MB; no worker fetches from more
+MAX_PLANS_COUNTED = 100  # most plans that are counted until they are told, some seconds later
 ERROR_STATUS = 400
 # Operation -> what it counts as for its site; Redis makes a failure of a seed's last try.
 SETTLED = {"finish": "finished", "fail": "failed", "retry": "retried"}
@@ -92,7 +92,7 @@ class Tally:
     def answered(self, host: str, status: int, size_bytes: int) -> None:
         """Counts an answer for its host."""
         with self._lock:
-            if host in self._hosts or len(self._hosts) < HOSTS_COUNTED_MAX:
+            if host in self._hosts or len(self._hosts) < MAX_HOSTS_COUNTED:
                 counts = HostCounts(1, size_bytes, int(status >= ERROR_STATUS))
                 self._hosts[host] = self._hosts.get(host, NOTHING) + counts
 
@@ -129,7 +129,7 @@ class Tally:
 
     def _of_plan(self, plan: str, counts: Mapping[str, int]) -> None:
         with self._lock:
-            if plan in self._plans or len(self._plans) < PLANS_COUNTED_MAX:
+            if plan in self._plans or len(self._plans) < MAX_PLANS_COUNTED:
                 self._plans.setdefault(plan, Counter()).update(counts)
 
     def _tell_plans(self, redis: Redis) -> None:
@@ -149,7 +149,7 @@ class Tally:
         with self._lock:
             hosts, self._hosts = self._hosts, {}
         if hosts:
-            host_history.add(redis, self._keys, now_s, busiest(hosts, HOSTS_TOLD_MAX))
+            host_history.add(redis, self._keys, now_s, busiest(hosts, MAX_HOSTS_TOLD))
 
 
 def counts_of(stats: Mapping[str, Any]) -> dict[str, int]:

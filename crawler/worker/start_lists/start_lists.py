@@ -31,7 +31,7 @@ from crawler.frontier.scripts import even_when_full
 from crawler.servers.redis_refusal import is_of_a_key, refusal
 from crawler.servers.redis_retry import until_redis_answers
 from crawler.worker.start_list import StartEntryError
-from crawler.worker.start_lists.stored_list import REFUSED_MAX, StoredList, is_cut
+from crawler.worker.start_lists.stored_list import MAX_REFUSED, StoredList, is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,7 +164,7 @@ class StartLists:
         elif len(written_down) < len(refused):
             self._note(
                 start_list,
-                f"{start_list.refused_key} holds {REFUSED_MAX:,} refused entries: delete those you have looked at",
+                f"{start_list.refused_key} holds {MAX_REFUSED:,} refused entries: delete those you have looked at",
             )
         else:
             self._note(start_list, "")

@@ -12,7 +12,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawler.frontier.keys import as_text
-from crawler.worker.start_list import ENTRY_BYTES_MAX, StartEntryError
+from crawler.worker.start_list import MAX_ENTRY_BYTES, StartEntryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,16 +25,16 @@ READ_ENTRIES = 100  # most entries of one reading, which are one offer and one r
 READ_BYTES = 1 << 20  # after how many bytes a reading ends; entries that are URLs have some 10 kB together
 # How far from the head an entry to be removed is searched: new ones come before it or behind all.
 SEARCHED_ENTRIES = 10_000
-REFUSED_MAX = 10_000  # most refused entries of a list that are kept with a reason; somebody must look at them by then
+MAX_REFUSED = 10_000  # most refused entries of a list that are kept with a reason; somebody must look at them by then
 KEPT_BYTES = 8_192  # the most that is kept of each: as long as the longest URL, and 80 MB for all at most
 # How much of a longer one's SHA-256 is kept behind its beginning; equal SHA-1s could be made on purpose.
 DIGEST_DIGITS = 32
 # Most cut entries of a set that are remembered until they are drawn again; others are kept once more.
-MAY_GO_MAX = 1_000
+MAX_MAY_GO = 1_000
 KINDS = ("list", "set", "zset")
-# KEYS: the list. ARGV: its kind; READ_ENTRIES; READ_BYTES; ENTRY_BYTES_MAX; then the SHA-1 of the beginnings of entries
+# KEYS: the list. ARGV: its kind; READ_ENTRIES; READ_BYTES; MAX_ENTRY_BYTES; then the SHA-1 of the beginnings of entries
 # that are too long and may be taken out. Returns those SHA-1 whose entry it took out, and the next entries in
-# scrapy-redis's order; one that is too long is cut to a byte more than ENTRY_BYTES_MAX. Entries are looked at one by
+# scrapy-redis's order; one that is too long is cut to a byte more than MAX_ENTRY_BYTES. Entries are looked at one by
 # one, so that one of them at most is in memory whole. What this user couldn't take out later isn't read: it would be
 # offered again and again.
 READ = """#!lua flags=allow-oom
@@ -110,7 +110,7 @@ class StoredList:
             return NextEntries([], 0)
         if kind not in KINDS:
             raise StartEntryError(f"expected a list, a set or a sorted set in Redis, which holds a {kind}")
-        limits = (READ_ENTRIES, READ_BYTES, ENTRY_BYTES_MAX)
+        limits = (READ_ENTRIES, READ_BYTES, MAX_ENTRY_BYTES)
         taken_out, entries = await self._redis.eval(READ, 1, self._key, kind, *limits, *self._may_go)
         for digest in taken_out:
             self._may_go.pop(as_text(digest), None)  # should it be pushed again, it is kept again
@@ -136,12 +136,12 @@ class StoredList:
         """
         if not refused:
             return []
-        room = max(0, REFUSED_MAX - await self._redis.hlen(self._refused_key))
+        room = max(0, MAX_REFUSED - await self._redis.hlen(self._refused_key))
         fitting = list(refused)[:room]
         if fitting:
             await self._redis.hset(self._refused_key, mapping={field_of(entry): refused[entry] for entry in fitting})
         self._may_go |= {hashlib.sha1(entry).hexdigest(): None for entry in fitting if is_cut(entry)}  # noqa: S324 -- Redis's scripts have no other digest
-        for digest in list(self._may_go)[:-MAY_GO_MAX]:
+        for digest in list(self._may_go)[:-MAX_MAY_GO]:
             del self._may_go[digest]
         return fitting
 
@@ -155,4 +155,4 @@ def field_of(entry: bytes) -> bytes:
 
 def is_cut(entry: bytes) -> bool:
     """Returns whether a reading has cut an entry, since it is too long."""
-    return len(entry) > ENTRY_BYTES_MAX
+    return len(entry) > MAX_ENTRY_BYTES

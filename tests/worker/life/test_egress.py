@@ -112,7 +112,7 @@ async def test_junk_in_place_of_where_others_are_answered_is_no_place(recorded, 
 
 async def test_of_a_site_that_went_away_with_all_of_its_hosts_another_site_s_host_is_asked(recorded):
     recorded.egress.answered(WELL)
-    for number in range(3 * egress.SITES_MAX):
+    for number in range(3 * egress.MAX_SITES):
         recorded.egress.answered(Place(f"http://{number}.silent.test", "many"))
     recorded.answering = (WELL,)
     assert await recorded.blames("0.silent.test", "many")

@@ -59,7 +59,7 @@ async def test_a_failed_page_s_answer_is_text_without_secrets(redis, redis_url):
     shown_form = '<input name="password" value="***"> "token": "***", ?user=ann&password=*** '
     assert answer.body.startswith(f"{shown_form}<script> ***\n\N{REPLACEMENT CHARACTER}[2J http://***@b.test/")
     assert "canary" not in answer.body
-    assert len(answer.body) <= module.BODY_CHARACTERS_MAX
+    assert len(answer.body) <= module.MAX_BODY_CHARACTERS
 
 
 async def test_other_ends_and_pages_without_an_answer_leave_nothing(redis):
@@ -72,8 +72,8 @@ async def test_other_ends_and_pages_without_an_answer_leave_nothing(redis):
 
 
 async def test_of_many_few_wait_and_with_no_bytes_none(redis, monkeypatch):
-    monkeypatch.setattr(module, "WAITING_MAX", 2)
-    monkeypatch.setattr(module, "KINDS_MAX", 1)
+    monkeypatch.setattr(module, "MAX_WAITING", 2)
+    monkeypatch.setattr(module, "MAX_KINDS", 1)
     events = Events()
     AnswerOutbox(KEYS, events, 10**6, Redaction())
     for number in range(4):

@@ -85,7 +85,7 @@ def test_an_hour_in_which_a_host_is_dead_and_some_pages_of_many_are_gone_stays_u
 
 
 def test_however_many_hosts_are_dead_the_lines_are_bounded(worker):
-    hosts = failure_log.REMEMBERED_HOSTS_MAX + 100
+    hosts = failure_log.MAX_REMEMBERED_HOSTS + 100
 
     def fail(second):
         for number in range(second % 20, hosts, 20):
@@ -93,7 +93,7 @@ def test_however_many_hosts_are_dead_the_lines_are_bounded(worker):
 
     worker.run(300, fail)
     worker.log.close()
-    assert len(worker.lines) <= 6 * failure_log.HOSTS_MAX + 3
+    assert len(worker.lines) <= 6 * failure_log.MAX_HOSTS + 3
     assert told(worker) == 300 * hosts // 20
 
 

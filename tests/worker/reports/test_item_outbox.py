@@ -10,7 +10,7 @@ from crawler.base.events import Events
 from crawler.frontier.keys import Keys
 from crawler.frontier.session import SessionEnding, SessionRenewed
 from crawler.worker.reports import item_outbox as module
-from crawler.worker.reports.item_outbox import TELL_SECONDS, TOLD_MAX, ItemOutbox
+from crawler.worker.reports.item_outbox import MAX_TOLD, TELL_SECONDS, ItemOutbox
 
 KEYS = Keys("newest")
 NOW_S = 1_800_000_000
@@ -38,13 +38,13 @@ def test_they_are_told_now_and_then_and_at_the_end(redis, events):
 
 def test_of_many_the_newest_are_told_and_few_wait(redis, events, monkeypatch):
     newest = ItemOutbox(KEYS, events, 10**6)
-    for number in range(TOLD_MAX + 5):
+    for number in range(MAX_TOLD + 5):
         newest.delivered("news", message(number))
-    monkeypatch.setattr(module, "WAITING_BYTES_MAX", (TOLD_MAX + 1) * len(message(10)))
+    monkeypatch.setattr(module, "MAX_WAITING_BYTES", (MAX_TOLD + 1) * len(message(10)))
     newest.delivered("blog", message(1, "blog"))
     newest.delivered("blog", message(2, "blog"))
     events.publish(SessionRenewed(redis, "node:1:2:a", NOW_S))
-    assert ids(redis) == {"blog-1", *(f"news-{number}" for number in range(5, TOLD_MAX + 5))}
+    assert ids(redis) == {"blog-1", *(f"news-{number}" for number in range(5, MAX_TOLD + 5))}
 
 
 def test_a_redis_that_takes_none_costs_these_items_alone(redis, events, monkeypatch):

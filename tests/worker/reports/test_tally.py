@@ -109,8 +109,8 @@ def test_it_tells_what_hosts_answered_now_and_then_and_as_the_session_ends(redis
 
 
 def test_so_many_hosts_are_counted_and_so_many_told(redis, tally, monkeypatch):
-    monkeypatch.setattr(module, "HOSTS_COUNTED_MAX", 2)
-    monkeypatch.setattr(module, "HOSTS_TOLD_MAX", 1)
+    monkeypatch.setattr(module, "MAX_HOSTS_COUNTED", 2)
+    monkeypatch.setattr(module, "MAX_HOSTS_TOLD", 1)
     for host in ("a.test", "b.test", "b.test", "c.test", "c.test", "c.test"):
         tally.answered(host, 200, 1)
     tally.tell(redis, NOW_S)
@@ -134,7 +134,7 @@ def test_it_tells_what_plans_brought(redis, tally):
 
 
 def test_as_many_plans_as_are_kept_are_counted(redis, tally, monkeypatch):
-    monkeypatch.setattr(module, "PLANS_COUNTED_MAX", 1)
+    monkeypatch.setattr(module, "MAX_PLANS_COUNTED", 1)
     for plan in ("first", "second", "first"):
         tally.searched(nav(1, plan=plan), results=1, new=1)
     tally.tell(redis, NOW_S)

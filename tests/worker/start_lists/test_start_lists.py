@@ -22,14 +22,14 @@ from crawler.servers.redis import redis_async
 from crawler.servers.redis_full import RedisFull
 from crawler.worker.definitions.site_cache import SiteCache
 from crawler.worker.offers.offers import Offers
-from crawler.worker.start_list import ENTRY_BYTES_MAX, StartList
+from crawler.worker.start_list import MAX_ENTRY_BYTES, StartList
 from crawler.worker.start_lists import start_lists, stored_list
 from crawler.worker.start_lists.start_lists import StartLists
 from crawler.worker.start_lists.stored_list import StoredList, field_of
 
 KINDS = ("list", "set", "zset")
 SERVERS = Path(__file__).parents[3] / "docs" / "servers.md"
-LONG = b"a" * (ENTRY_BYTES_MAX + 1)
+LONG = b"a" * (MAX_ENTRY_BYTES + 1)
 LIST = StartList("myspider:start_urls", "books")
 
 
@@ -200,7 +200,7 @@ async def test_junk_goes_into_a_hash_with_the_reason(frontier, build, caplog):
 
 async def test_junk_without_room_stays_until_somebody_has_looked(frontier, build, caplog, monkeypatch):
     for module in (stored_list, start_lists):
-        monkeypatch.setattr(module, "REFUSED_MAX", 2)
+        monkeypatch.setattr(module, "MAX_REFUSED", 2)
     caplog.set_level("INFO")
     await fill(frontier.redis, "list", b"junk 1", b"junk 2", b"junk 3", b"http://a.test/")
     reading = build()
@@ -416,11 +416,11 @@ async def test_entries_that_are_too_long_are_refused_by_their_beginning(frontier
 async def test_a_reading_loads_little_however_much_a_list_holds(frontier, kind):
     await fill(frontier.redis, kind, *(b"%d" % number * 2_000_000 for number in range(1, 4)))
     entries, _taken_out = await StoredList(LIST, frontier.redis).read()
-    assert [len(entry) for entry in entries] == [ENTRY_BYTES_MAX + 1]
+    assert [len(entry) for entry in entries] == [MAX_ENTRY_BYTES + 1]
     await frontier.redis.delete(LIST.key)
     await fill(frontier.redis, kind, *(b"%03d" % number * 10_000 for number in range(100)))
     entries, _taken_out = await StoredList(LIST, frontier.redis).read()
-    assert sum(map(len, entries)) <= stored_list.READ_BYTES + ENTRY_BYTES_MAX
+    assert sum(map(len, entries)) <= stored_list.READ_BYTES + MAX_ENTRY_BYTES
     assert 20 < len(entries) < 50
 
 

@@ -8,7 +8,7 @@
 
 -- A seed has at most 50 of them, its first one counted: a page that more searches find is found by nearly any. With
 -- them its value has at most 4,096 bytes and their brackets, where others have some 200.
-local COMBINATIONS_MAX, GROWN_BYTES_MAX = 50, 4096
+local MAX_COMBINATIONS, MAX_GROWN_BYTES = 50, 4096
 
 -- Returns a stored JSON with those combinations of an offered one that it lacks, as far as there is room: the same text
 -- if there is none. `stored` may have other words before the JSON, whose last key is the list `c`, where it has one:
@@ -18,7 +18,7 @@ local function with_combinations(stored, offered)
     local entry = '\t' .. words .. '\t'
     if not string.find(stored, entry, 1, true) and string.sub(stored, -1) == '}' then
       local _, tabs = string.gsub(stored, '\t', '\t')
-      if tabs >= 2 * COMBINATIONS_MAX or #stored + #entry > GROWN_BYTES_MAX then break end
+      if tabs >= 2 * MAX_COMBINATIONS or #stored + #entry > MAX_GROWN_BYTES then break end
       if string.find(stored, ',"c":[\t', 1, true) then
         stored = string.sub(stored, 1, -3) .. ',' .. entry .. ']}'
       else

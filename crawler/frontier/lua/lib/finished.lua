@@ -17,15 +17,15 @@ local RECORD_BYTES = 14
 -- How much of a fingerprint is kept: of forty crawls of a billion pages each, one has two pages that share it.
 local MEMBER_BYTES = 8
 local TIME_BYTES = 3
-local PLANS_MAX = 2 ^ 23 - 1 -- most plans: their numbers fit into a record, and a partition never sees so many
+local MAX_PLANS = 2 ^ 23 - 1 -- most plans: their numbers fit into a record, and a partition never sees so many
 -- How many records a bucket has on average: fewer would cost memory, more would cost copying.
 local RECORDS_PER_BUCKET = 24
-local BUCKETS_MAX = 2 ^ 32 -- most buckets: one is found by 32 bits of the fingerprint
+local MAX_BUCKETS = 2 ^ 32 -- most buckets: one is found by 32 bits of the fingerprint
 
 local buckets, whole -- the number of buckets, and the power of two at or below it; read when they are first needed
 local function read_buckets()
   if buckets then return end
-  buckets = math.floor(math.max(1, math.min(tonumber(call('HGET', counts, 'buckets') or '1'), BUCKETS_MAX)))
+  buckets = math.floor(math.max(1, math.min(tonumber(call('HGET', counts, 'buckets') or '1'), MAX_BUCKETS)))
   whole = 1
   while whole * 2 <= buckets do whole = whole * 2 end
 end
@@ -46,7 +46,7 @@ local numbers = {} -- plan -> its number, 0 where it has none yet
 local function number_of(plan, may_add)
   local number = numbers[plan] or tonumber(call('HGET', plan_numbers, plan) or '0')
   if number == 0 and may_add then
-    number = math.min(call('HLEN', plan_numbers) + 1, PLANS_MAX)
+    number = math.min(call('HLEN', plan_numbers) + 1, MAX_PLANS)
     call('HSET', plan_numbers, plan, number)
   end
   numbers[plan] = number
@@ -159,7 +159,7 @@ do -- a script has at most 200 locals at once
       end
     end
     local before, total = buckets, tonumber(call('HGET', counts, 'finished') or '0') + #fingerprints
-    while buckets * RECORDS_PER_BUCKET < total and buckets - before < #fingerprints and buckets < BUCKETS_MAX do
+    while buckets * RECORDS_PER_BUCKET < total and buckets - before < #fingerprints and buckets < MAX_BUCKETS do
       split_bucket(contents)
     end
     if buckets > before then call('HSET', counts, 'buckets', buckets) end

@@ -6,24 +6,24 @@ local call = redis.call
 
 -- Reads a number, as Lua's own `tonumber` would; but what is no number counts as 0. What lies in Redis isn't trusted:
 -- junk there must stop no script.
-local NUMBER_MAX = 2 ^ 53 -- beyond that, Lua's numbers lose digits
+local MAX_NUMBER = 2 ^ 53 -- beyond that, Lua's numbers lose digits
 local parsed = tonumber
 local function tonumber(value)
   local number = parsed(value)
-  if number and number <= NUMBER_MAX and number >= -NUMBER_MAX then return number end
+  if number and number <= MAX_NUMBER and number >= -MAX_NUMBER then return number end
   if not number or number ~= number then return 0 end
-  return number > 0 and NUMBER_MAX or -NUMBER_MAX
+  return number > 0 and MAX_NUMBER or -MAX_NUMBER
 end
 
 -- Writes a whole number as Redis wants it. Faster than leaving it to Redis, which takes every number for a fraction.
 local function text(whole) return string.format('%d', whole) end
 
-local UNPACK_MAX = 4000 -- most values in one command: Lua's unpack ends near 8,000
+local MAX_UNPACK = 4000 -- most values in one command: Lua's unpack ends near 8,000
 
 -- Runs COMMAND KEY VALUES..., or COMMAND KEY OPTION VALUES..., in as many calls as unpack needs; none without values.
 local function write_all(command, key, values, option)
-  for from = 1, #values, UNPACK_MAX do
-    local to = math.min(from + UNPACK_MAX - 1, #values)
+  for from = 1, #values, MAX_UNPACK do
+    local to = math.min(from + MAX_UNPACK - 1, #values)
     if option then
       call(command, key, option, unpack(values, from, to))
     else
@@ -34,10 +34,10 @@ end
 
 -- Returns what HMGET or ZMSCORE says of some names, in their order; false for a name that is missing.
 local function read_all(command, key, names)
-  if #names <= UNPACK_MAX then return #names > 0 and call(command, key, unpack(names)) or {} end
+  if #names <= MAX_UNPACK then return #names > 0 and call(command, key, unpack(names)) or {} end
   local all = {}
-  for from = 1, #names, UNPACK_MAX do
-    local part = call(command, key, unpack(names, from, math.min(from + UNPACK_MAX - 1, #names)))
+  for from = 1, #names, MAX_UNPACK do
+    local part = call(command, key, unpack(names, from, math.min(from + MAX_UNPACK - 1, #names)))
     for _, value in ipairs(part) do all[#all + 1] = value end
   end
   return all
