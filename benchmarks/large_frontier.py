@@ -33,14 +33,15 @@ from crawler.frontier.preflight import prepare
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Operation, Settlement, TurnRelease
 from crawler.frontier.turn_answers import NO_TURN
-from crawler.plans.registry import PlanRecord, Registry
+from crawler.plans.plan_record import PlanRecord
+from crawler.plans.registry import Registry
 from testbed.servers import Redis as Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawler.base.models import Claimed
-    from crawler.plans.registry import PlanState
+    from crawler.plans.plan_record import PlanState
 
 SEEDS, HOSTS = 2_000_000, 1_000_000
 REAL_HOSTS = 20_000  # those that claims come to; each has a real seed of both plans

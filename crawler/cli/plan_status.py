@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crawler.plans.operator import Operator
-    from crawler.plans.registry import PlanRecord
+    from crawler.plans.plan_record import PlanRecord
 
 COLUMNS = ("plan", "state", "searches", "offered", "finished", "failed", "done")
 NEARLY_DONE_PERCENT = 99  # the share from which on decimals are shown: 100 % must mean that all is done

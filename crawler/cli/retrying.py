@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from crawler.frontier.seed_admin import UnfinishedSeed
-    from crawler.plans.registry import PlanRecord
+    from crawler.plans.plan_record import PlanRecord
 
 
 class Retrying:

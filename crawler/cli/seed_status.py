@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawler.base.models import Frontier
     from crawler.plans.operator import Operator
-    from crawler.plans.registry import PlanRecord
+    from crawler.plans.plan_record import PlanRecord
     from crawler.sites import Site
 
 MAX_SEARCH_PAGES = 20  # most search pages of a plan that are shown: those of a search by POST all have the same URL

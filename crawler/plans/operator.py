@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crawler.frontier.keys import Keys
     from crawler.frontier.ledger import Ledger
     from crawler.frontier.queue import Queue
-    from crawler.plans.registry import PlanRecord, PlanState
+    from crawler.plans.plan_record import PlanRecord, PlanState
 
 # How often a fault is counted again: seeds that move meanwhile may look like one; a real one stays the same.
 RECOUNT_TRIES = 3

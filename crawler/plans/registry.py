@@ -6,106 +6,39 @@ What comes back from Redis is checked as if it came from a file: Redis isn't tru
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
 
 from crawler.base.errors import (
-    MAX_NAMES,
     FrontierError,
     HeadroomError,
-    InputError,
     PlanError,
     UnavailableError,
     existing,
-    short,
     shown,
 )
 from crawler.frontier import clock
 from crawler.frontier.keys import as_count, as_text
 from crawler.frontier.ledger import FRONTIERS
 from crawler.frontier.scripts import compare_and_set, even_when_full, run
-from crawler.sites import Site
+from crawler.plans.plan_record import PlanRecord
+from crawler.plans.stored_site import StoredSite, as_stored, compiled, differences, origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from redis.asyncio import Redis
 
     from crawler.base.models import Frontier
     from crawler.frontier.keys import Keys
     from crawler.frontier.queue import Queue
+    from crawler.sites import Site
 
 T = TypeVar("T")
-PlanState = Literal["active", "paused", "cancelled"]
 SITES_CHANGED, PLANS_CHANGED = "sites", "plans"  # the messages that workers are sent on their wake channels
-MAX_KEYS_CHARACTERS = 500  # how much is shown of the keys in an error that says where two sites differ
 WRITE_TRIES = 100  # most tries to write a record that others change, too: each failed one is another command's success
-
-
-@dataclass(frozen=True, slots=True)
-class PlanRecord:
-    """A submitted plan as Redis keeps it.
-
-    Attributes:
-        edition: When it was submitted, in ms since the epoch; part of its nav seeds' identity.
-        nav_seeds: The number of its searches, of which the first pages are offered.
-        offering_until_ms: Until when its submission counts as alive; 0: all its nav seeds are offered.
-        replacing: The seeds of the edition before are yet to be dropped.
-        version: Rises with each command that decides on the state; the time of that, in ms since the epoch, or more.
-    """
-
-    name: str
-    definition: dict[str, Any]
-    sites: list[str]
-    edition: int
-    nav_seeds: int
-    state: PlanState = "active"
-    offering_until_ms: int = 0
-    replacing: bool = False
-    version: int = 0
-
-    def decided(self, state: PlanState, now_ms: int) -> PlanRecord:
-        """Returns the record after a command that decides on the state, be it the same as before."""
-        return replace(self, state=state, version=max(now_ms, self.version + 1))
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSite:
-    """A site as Redis keeps it.
-
-    Attributes:
-        version: Rises whenever another definition is stored.
-        definition: Of JSON's types, as `Site.definition` returned it.
-        since_ms: When that was, in ms since the epoch; 0: by a version of Headroom that didn't note it.
-    """
-
-    version: int
-    definition: Any
-    since_ms: int = 0
-
-    @classmethod
-    def load(cls, raw: bytes) -> StoredSite:
-        """Reads what Redis holds.
-
-        Raises:
-            FrontierError: It isn't a site.
-        """
-        try:
-            return _site_type.validate_json(raw)
-        except ValidationError:
-            raise FrontierError(f"not a site: {raw[:80]!r}") from None
-
-    @classmethod
-    def load_or_none(cls, raw: bytes | None) -> StoredSite:
-        """Reads what Redis holds; of nothing, and of a damaged one, which is to be replaced, version 0 of None."""
-        with contextlib.suppress(FrontierError):
-            if raw is not None:
-                return cls.load(raw)
-        return cls(0, None)
 
 
 class Registry:
@@ -244,7 +177,7 @@ class Registry:
 
     async def sites(self, names: set[str]) -> dict[str, Site | HeadroomError]:
         """Returns sites by name as `site` does, or in the place of one why there is none."""
-        return await self._definitions(self._keys.sites, names, _compiled)
+        return await self._definitions(self._keys.sites, names, compiled)
 
     async def admit_sites(self, sites: tuple[Site, ...], plan: str = "", *, replace: bool = True) -> None:
         """Keeps a plan from moving the site of another one: a name stands for one place.
@@ -288,7 +221,7 @@ class Registry:
         Raises:
             PlanError: As `admit_sites`.
         """
-        definition = _as_stored(site)
+        definition = as_stored(site)
         for _ in range(WRITE_TRIES):
             raw = await self._redis.hget(self._keys.sites, site.name)
             old = StoredSite.load_or_none(raw)
@@ -323,10 +256,8 @@ class Registry:
         await self._refuse_to_move(site, stored, plan)
         if replace or not isinstance(stored, dict):
             return
-        if stored != _as_stored(site):
-            keys = list(_differences(_in_full(stored), site.model_dump(mode="json")))
-            more = f" and {len(keys) - MAX_NAMES} more" if len(keys) > MAX_NAMES else ""
-            which = short(", ".join(keys[:MAX_NAMES]) + more, MAX_KEYS_CHARACTERS)
+        if stored != as_stored(site):
+            which = differences(stored, site)
             raise PlanError(
                 f"site {site.name!r} is stored with another definition, which differs in {which}: "
                 "--replace-sites stores this one, for all plans that use the site"
@@ -349,7 +280,7 @@ class Registry:
     async def site_origins(self) -> dict[str, str]:
         """Returns the `https://HOST` of each stored site, by name; empty for one on no host of its own, or damaged."""
         stored = await self._redis.hgetall(self._keys.sites)
-        return {as_text(name): _origin_of(StoredSite.load_or_none(raw).definition) for name, raw in stored.items()}
+        return {as_text(name): origin_of(StoredSite.load_or_none(raw).definition) for name, raw in stored.items()}
 
     async def stored_sites(self) -> dict[str, StoredSite]:
         """Returns all sites as they are stored, by name, without those that are damaged."""
@@ -395,51 +326,4 @@ class Registry:
         return self._load(name, raw)
 
     def _load(self, name: str, raw: bytes) -> PlanRecord:
-        try:
-            return _record_type.validate_json(raw, strict=True)
-        except ValidationError:
-            how = f"HDEL {self._keys.plans} removes it"
-            raise FrontierError(f"plan {name!r} in Redis is damaged, {how}: {raw[:80]!r}") from None
-
-
-_record_type, _site_type = TypeAdapter(PlanRecord), TypeAdapter(StoredSite)
-
-
-def _compiled(name: str, raw: bytes | None) -> Site:
-    if raw is None:
-        raise FrontierError(f"Redis has no definition of site {name!r}: submit a plan that uses it")
-    try:
-        return Site.from_definition(StoredSite.load(raw).definition)
-    except (InputError, FrontierError) as error:
-        raise FrontierError(f"the definition of site {name!r} in Redis is damaged: {error}") from error
-
-
-def _as_stored(site: Site) -> Any:
-    """Returns a site's definition as it comes back from Redis."""
-    return orjson.loads(orjson.dumps(site.definition()))
-
-
-def _in_full(stored: dict[str, Any]) -> dict[str, Any]:
-    """Returns a stored definition with its defaults; as it is where it isn't a site's."""
-    try:
-        return Site.from_definition(stored).model_dump(mode="json")
-    except InputError:
-        return stored
-
-
-def _differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
-    """Yields the dotted keys under which two definitions differ."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            yield from _differences(old.get(key), new.get(key), f"{place}.{key}" if place else key)
-    elif old != new:
-        yield place
-
-
-def _origin_of(definition: Any) -> str:
-    try:
-        site = Site.from_definition(definition)
-        parts = urlsplit(site.base or site.search.url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.hostname else ""
-    except (InputError, ValueError):
-        return ""
+        return PlanRecord.load(name, raw, self._keys.plans)

@@ -13,7 +13,7 @@ from crawler.base import reasons
 from crawler.base.errors import PlanError
 from crawler.frontier.offer import OFFER_BATCH
 from crawler.frontier.seed_admin import SeedAdmin, UnfinishedSeed
-from crawler.plans.registry import PlanRecord
+from crawler.plans.plan_record import PlanRecord
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping

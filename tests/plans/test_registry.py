@@ -16,7 +16,8 @@ from crawler.frontier import ledger
 from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import DAY_MILLISECONDS, Queue
-from crawler.plans.registry import SITES_CHANGED, PlanRecord, Registry
+from crawler.plans.plan_record import PlanRecord
+from crawler.plans.registry import SITES_CHANGED, Registry
 
 KEYS = Keys("t")
 A_RECORD = PlanRecord("flood", {}, [], edition=1, nav_seeds=0)

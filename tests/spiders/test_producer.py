@@ -12,7 +12,8 @@ from samples import Stats
 from crawler import sites
 from crawler.base.models import Fetched, Seed
 from crawler.frontier.keys import Keys
-from crawler.plans.registry import PlanRecord, Registry
+from crawler.plans.plan_record import PlanRecord
+from crawler.plans.registry import Registry
 from crawler.spiders.producer import ProducerSpider
 from crawler.worker.offers.offers import Offered
 from crawler.worker.offers.search_progress import SearchProgress

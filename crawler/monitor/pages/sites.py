@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from crawler.monitor.gatherer import LatestFigures
     from crawler.monitor.web import WebRequest
-    from crawler.plans.registry import StoredSite
+    from crawler.plans.stored_site import StoredSite
 
 COLUMNS = (
     "site", "version", "ready", "executing", "finished", "failed", "content", "items", "finished_last_hour",

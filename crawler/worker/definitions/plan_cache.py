@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.datatypes import LocalCache
 
 from crawler.base import log_events
-from crawler.plans.registry import PlanRecord
+from crawler.plans.plan_record import PlanRecord
 from crawler.worker.definitions.definition_cache import DefinitionCache
 from crawler.worker.life.wakeups import PlansChanged
 

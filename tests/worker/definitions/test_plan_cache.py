@@ -12,7 +12,8 @@ from waiting import PATIENCE_SECONDS
 from crawler.base import tasks
 from crawler.base.events import Events
 from crawler.frontier.keys import Keys
-from crawler.plans.registry import PlanRecord, Registry
+from crawler.plans.plan_record import PlanRecord
+from crawler.plans.registry import Registry
 from crawler.worker.definitions.plan_cache import PlanCache
 from crawler.worker.life.wakeups import PlansChanged, WakeUps
 

@@ -17,7 +17,8 @@ from waiting import PATIENCE_SECONDS
 from crawler.base.events import Events
 from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.queue import queues_of
-from crawler.plans.registry import PlanRecord, Registry
+from crawler.plans.plan_record import PlanRecord
+from crawler.plans.registry import Registry
 from crawler.servers.redis import redis_async
 from crawler.servers.redis_full import RedisFull
 from crawler.worker.definitions.site_cache import SiteCache
