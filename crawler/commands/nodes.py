@@ -74,9 +74,9 @@ class Command(ActionCommand):
             "change nodes' limits, until scrapy nodes reset; workers heed them within a second, and after a restart",
             "set node-3 --cpu-limit 50",
             (
-                Option("--memory-limit", "in place of NODE_MEMORY_LIMIT_PERCENT (ML)", PERCENT),
-                Option("--cpu-limit", "in place of NODE_CPU_LIMIT_PERCENT (CL)", PERCENT),
-                Option("--first-batch", "in place of FIRST_BATCH (n)", SEEDS),
+                Option("--memory-limit", "in place of NODE_MEMORY_LIMIT_PERCENT", PERCENT),
+                Option("--cpu-limit", "in place of NODE_CPU_LIMIT_PERCENT", PERCENT),
+                Option("--first-batch", "in place of FIRST_BATCH", SEEDS),
             ),
         ),
         "reset": Action("NODE ...", "have nodes keep to the limits of their own settings again", "reset node-3"),

@@ -19,10 +19,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from crawler import config
 from crawler.base import log_events, tasks
 from crawler.base.errors import ConfigError, HeadroomError, PlanError, UnavailableError, UrlError
-from crawler.cluster.metrics_endpoint import MetricsEndpoint
 from crawler.monitor import formats
 from crawler.monitor.guard import RefusedRequestError, SecurityHeaders
 from crawler.monitor.last_pages import PLACE
@@ -33,6 +31,7 @@ from crawler.monitor.pages import (
     failures,
     hosts,
     items,
+    metrics_text,
     nodes,
     overview,
     plans,
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 
     from crawler.base.log_events import EventLogger
     from crawler.base.tasks import TaskDied
-    from crawler.cluster.overview import Overview
     from crawler.monitor.tables import ShownTable
     from crawler.monitor.users import Role
 
@@ -96,7 +94,7 @@ def build(monitor: Monitor) -> Starlette:
             Route("/failures", _action(monitor, "operator", failures.act), methods=["POST"]),
             *_pages(monitor, "/seed", seed.show, seed.table),
             *_pages(monitor, "/audit", audit_log.show, audit_log.table, role="operator"),
-            Route("/metrics", MetricsEndpoint(partial(_read, monitor), config.METRICS_TOKEN.of(monitor.settings))),
+            Route("/metrics", partial(metrics_text.show, monitor), methods=metrics_text.METHODS),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],
         middleware=[Middleware(SecurityHeaders, secure=monitor.secure)],
@@ -213,14 +211,6 @@ def _action(monitor: Monitor, role: Role, handle: ActionHandler) -> Any:
             return web.html("error", 400 if isinstance(error, ConfigError | UrlError) else 409, message=str(error))
 
     return _page(monitor, role, checked)
-
-
-async def _read(monitor: Monitor) -> Overview:
-    """Returns the crawl's figures for its metrics."""
-    figures = await monitor.gatherer.latest()
-    if figures.away or figures.overview is None:
-        raise UnavailableError(figures.away or "no figures yet")
-    return figures.overview
 
 
 async def _refuse(monitor: Monitor, request: Request, error: Exception) -> Response:

@@ -230,10 +230,14 @@ def test_a_language_by_the_browser_and_by_choice(browser):
 
 
 def test_metrics_are_for_the_token_alone(browser):
-    assert browser("operator").get("/metrics").status == 401
-    answer = browser().get("/metrics", authorization="Bearer 0123456789abcdef")
-    assert answer.status == 200
-    assert "headroom_pages_total 0" in answer.text
+    refused = browser("operator").get("/metrics")
+    assert (refused.status, refused.headers["www-authenticate"]) == (401, "Bearer")
+    shown = {"authorization": "Bearer 0123456789abcdef"}
+    answer = browser().get("/metrics", **shown)
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
+    assert "\nheadroom_pages_total 0\n" in answer.text
+    assert browser().get("/metrics", accept="application/openmetrics-text", **shown).text.endswith("# EOF\n")
+    assert browser().post("/metrics", shown).status == 405
 
 
 def test_who_is_removed_or_changed_is_out_at_once(tmp_path, redis_url):

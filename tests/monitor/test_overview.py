@@ -96,6 +96,7 @@ def test_a_redis_that_dies_and_heals(users, tmp_path, monkeypatch, caplog):
         assert page.status == 200
         assert "answer since" in page.text
         assert operator_user.get("/audit").status == 503  # it wasn't shown before
+        assert operator_user.get("/metrics", authorization="Bearer 0123456789abcdef").status == 503
         shown = [operator_user.get(path) for path in ("/nodes", "/hosts")]
         assert [answer.status for answer in shown] == [200, 200]
         assert all("This page is as it was at 20" in answer.text for answer in shown)
