@@ -16,6 +16,7 @@ from crawler.base import reasons, text
 from crawler.base.errors import ExtractError
 from crawler.extract.author import WrittenNames, read_author, says_by_whom, without_label
 from crawler.extract.blocks import blocks_of
+from crawler.extract.collector import collector_paused
 from crawler.extract.comments import MAX_COMMENTS, ReadComment
 from crawler.extract.dates import Guess
 from crawler.extract.declared import folded
@@ -59,6 +60,7 @@ _LISTS = frozenset({"listing", "collection"})  # types of pages whose entries ar
 _OWN = frozenset({"<article>", "<main>"})  # boxes whose last lines may say whose they are
 
 
+@collector_paused()
 def read_article(document: Document, site: Site, *, markdown: bool = False) -> Fields:
     """Returns what a page says of itself, clean, and how sure each field is.
 
@@ -77,7 +79,7 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     declared = html.declared
     element = html.tree.select_one("title")
     whole = element.text if element is not None else ""
-    page = blocks_of(html.tree)
+    page = blocks_of(html.tree, weights().names_of)
     evidence = BlockEvidence(page, whole)
     shares = weights().type_shares(signs_of_type(evidence, url, declared.metas, declared.json_ld_text))
     title = read_title(evidence, declared, whole, url)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, cast
 
 from turbohtml import Element, Text
 
@@ -19,9 +19,11 @@ from crawler.base.errors import ExtractError
 from crawler.extract.html_text import BLOCK_TAGS, INVISIBLE_TAGS, LINE_NUMBERS, MAYBE_HIDDEN, HtmlText, is_hidden
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
     import turbohtml
+
+    NamesOf = Callable[[str, str, str, str], frozenset[str]]  # of a box, by its tag, class, id and role
 
 MAX_NODES = 600_000  # elements and texts, 1.5 us each; the standard of HTML, on one page, has 300,000
 MAX_NAMES_OF_ELEMENT, MAX_NAMES_ABOVE = 12, 64  # that are looked at: of one element, and of all around it
@@ -34,7 +36,14 @@ _NOT_READ = frozenset(
     skip-link ad ads advert advertisement""".split()
 )
 _MAYBE_UNREAD = _NOT_READ | LINE_NUMBERS
-_CELLS = frozenset({"td", "th"})
+# What becomes of an element: most that aren't named here stand within a line.
+_INLINE, _LINK, _CELL, _BLOCK, _LINE_END, _IMAGE, _NO_SCRIPT, _INVISIBLE = range(8)
+_KINDS = (
+    dict.fromkeys(BLOCK_TAGS, _BLOCK)
+    | dict.fromkeys(INVISIBLE_TAGS, _INVISIBLE)
+    | {"a": _LINK, "td": _CELL, "th": _CELL, "br": _LINE_END, "img": _IMAGE, "noscript": _NO_SCRIPT}
+)
+NAMES_ASKED_FOR = frozenset({"main", "<main>", "<article>", "<header>", "<nav>"})  # of `Lineage.path`, by other modules
 _name_parts = re.compile(r"[A-Z]+[a-z]*|[a-z]+").findall  # of `mainText`, too
 _LINE_BREAK = "\ud815"  # of a `<br>`, until the line ends of the source are blanks; a page can't hold it
 
@@ -43,23 +52,23 @@ class Lineage:
     """The names of a box and of those around it. Boxes that stand alike, as most do, share one.
 
     Attributes:
-        own: The tag of the box, its role, and the words of its class and id.
-        new: Those of them that no box around it has.
+        new: The names of the box that no box around it has.
         path: Its own names and those of all boxes around it.
     """
 
-    __slots__ = ("_below", "new", "own", "path")
+    __slots__ = ("_below", "new", "path")
 
     def __init__(self, own: frozenset[str], above: frozenset[str] = frozenset()) -> None:
-        self.own, self.new = own, own - above
+        self.new = own - above
         self.path = above | self.new if self.new and len(above) < MAX_NAMES_ABOVE else above
-        self._below: dict[tuple[str, str, str, str], Lineage] = {}
+        self._below: dict[frozenset[str], Lineage] = {}
 
-    def below(self, tag: str, classes: str, html_id: str, role: str) -> Lineage:
-        """Returns that of a box in one of this lineage."""
-        written = tag, classes, html_id, role
-        if (lineage := self._below.get(written)) is None:
-            lineage = self._below[written] = Lineage(names_in(*written), self.path)
+    def below(self, names: frozenset[str]) -> Lineage:
+        """Returns that of a box with some names in one of this lineage."""
+        if not self.new and names <= self.path:
+            return self
+        if (lineage := self._below.get(names)) is None:
+            lineage = self._below[names] = Lineage(names, self.path)
         return lineage
 
 
@@ -122,11 +131,15 @@ class PageBlocks:
     images: list[tuple[Box, Any]]
 
 
-def blocks_of(tree: turbohtml.Document) -> PageBlocks:
+def blocks_of(tree: turbohtml.Document, names_of: NamesOf | None = None) -> PageBlocks:
     """Returns the blocks of a page, without what no reader sees.
 
     Where that is more than what a reader sees without scripts, it waits for one that shows it, and is read as well: the
     texts of Discourse in `<noscript>`, or what React sends for places that it fills later.
+
+    Args:
+        tree: The page.
+        names_of: Gives the names of a box that matter, as `names_in` gives all of them; that by default.
 
     Raises:
         ExtractError: `too-many-tags`, if the page has more nodes than are looked at.
@@ -134,10 +147,10 @@ def blocks_of(tree: turbohtml.Document) -> PageBlocks:
     body = tree.select_one("body")
     if body is None:
         return PageBlocks([], [], [])
-    walk = _Walk()
+    walk = _Walk(names_of or names_in)
     walk.through(body)
     if walk.unseen_characters > walk.seen_characters:
-        walk = _Walk(unseen=True)
+        walk = _Walk(names_of or names_in, unseen=True)
         walk.through(body)
     return PageBlocks(walk.blocks, walk.boxes, walk.images)
 
@@ -145,96 +158,99 @@ def blocks_of(tree: turbohtml.Document) -> PageBlocks:
 class _Walk:
     """Goes through a tree once. Pages may nest as deep as Python's calls do."""
 
-    def __init__(self, *, unseen: bool = False) -> None:
-        self._reads_unseen = unseen
+    def __init__(self, names_of: NamesOf, *, unseen: bool = False) -> None:
+        self._names_of, self._reads_unseen = names_of, unseen
         self.seen_characters = self.unseen_characters = 0
         self.blocks: list[TextBlock] = []
         self.boxes: list[Box] = []
         self.images: list[tuple[Box, Any]] = []
-        # Of the block that is being read: its texts, the elements that ended in it, each with the places of its first
-        # text and of that behind its last one, and the elements that are open, with that of the first one.
+        # Of the block that is being read: its texts and how long they are, how much of that is in links, the elements
+        # that ended in it, each with where its text begins and ends, and the elements that are open, with where it
+        # begins.
         self._parts: list[str] = []
+        self._length = self._linked = 0
         self._ended: list[tuple[int, int, Any]] = []
         self._open: list[tuple[int, Any]] = []
-        self._linked = 0
         self._texts = HtmlText()
 
     def through(self, body: Element) -> None:  # noqa: C901, PLR0912, PLR0915 -- one loop over nodes, where calls cost most
         """Reads all blocks of an element."""
         parts, ended = self._parts, self._ended
-        box = self._boxed(body, "body", body.attr("class") or "", None)
-        opened: list[tuple[Iterator[Any], Box, bool]] = []
-        children, breaks = iter([*body]), True
-        links = cells = nodes = 0
         hidden = {element for element in body.select(MAYBE_HIDDEN) if is_hidden(element)}
-        while True:
-            for child in children:
-                if type(child) is Text:
-                    text = child.data
-                    if parts or not text.isspace():
-                        parts.append(text)
-                        if links:
-                            self._linked += len(text)
-                    continue
-                if type(child) is not Element:
-                    continue
-                tag, classes = child.tag, child.attr("class")
-                is_invisible = tag in INVISIBLE_TAGS
-                if is_invisible or child in hidden or (classes and _may_be_unread(classes) and _is_unread(child)):
-                    if is_invisible and tag != "noscript":
-                        continue
-                    if not self._reads_unseen:
-                        self.unseen_characters += len(child.text)
-                        continue
-                if tag == "br":
-                    parts.append(_LINE_BREAK)
-                    continue
-                if tag == "img":
-                    self.images.append((box, child))
-                    continue
-                opened.append((children, box, breaks))
-                breaks = tag in BLOCK_TAGS
-                if breaks:
-                    if parts or ended:
-                        self._end_block(box)
-                    box, cells = self._boxed(child, tag, classes or "", box), 0
-                    if tag == "pre":
-                        self._add_code(box, child)
-                        children = iter(())
-                        break
-                else:
-                    if tag == "a":
-                        links += 1
-                    elif tag in _CELLS:
-                        if cells or parts:
-                            parts.append("\t")
-                        cells += 1
-                    self._open.append((len(parts), child))
-                nodes_below = [*child]  # faster than to ask for one at a time
-                nodes += len(nodes_below)
-                children = iter(nodes_below)
-                break
-            else:
-                if breaks:
+        # The innermost element that is open, its kind, and the box that it is or stands in: None where nothing of it is
+        # read. Then the same of those around it.
+        within: Any = body
+        kind, box = _BLOCK, cast("Box | None", self._boxed(body, "body", body.attr("class") or "", None))
+        opened: list[tuple[Any, int, Box | None]] = [(body.parent, _INVISIBLE, None)]
+        links = cells = 0
+        nodes = chain(body.descendants, (body,))  # it comes once more, so that all that is in it is closed
+        for node in islice(nodes, MAX_NODES):
+            around = node.parent
+            while within is not around:
+                if box is None:
+                    pass
+                elif kind == _BLOCK:
                     if parts or ended:
                         self._end_block(box)
                     box.end, cells = len(self.blocks), 0
                 else:
-                    begin, element = self._open.pop()
-                    tag = element.tag
-                    links -= tag == "a"
-                    if begin < len(parts) or (cells and tag in _CELLS):
-                        ended.append((begin, len(parts), element))
-                if not opened:
-                    return
-                children, box, breaks = opened.pop()
-            if nodes > MAX_NODES:
-                raise ExtractError(reasons.TOO_MANY_TAGS, f"more than {MAX_NODES} elements and texts")
+                    begin, _ = self._open.pop()
+                    links -= kind == _LINK
+                    if begin < self._length or (cells and kind == _CELL):
+                        ended.append((begin, self._length, within))
+                within, kind, box = opened.pop()
+            if type(node) is Text:
+                if box is not None:
+                    text = node.data
+                    if parts or not text.isspace():
+                        parts.append(text)
+                        self._length += len(text)
+                        if links:
+                            self._linked += len(text)
+                continue
+            opened.append((within, kind, box))
+            within = node
+            if box is None or type(node) is not Element:
+                box = None
+                continue
+            tag, classes = node.tag, node.attr("class")
+            kind = _KINDS.get(tag, _INLINE)
+            if kind == _INVISIBLE:
+                box = None
+            elif not self._reads_unseen and (
+                kind == _NO_SCRIPT or node in hidden or (classes and _may_be_unread(classes) and _is_unread(node))
+            ):
+                self.unseen_characters += len(node.text)
+                box = None
+            elif kind == _BLOCK:
+                if parts or ended:
+                    self._end_block(box)
+                box, cells = self._boxed(node, tag, classes or "", box), 0
+                if tag == "pre":
+                    self._add_code(box, node)
+                    box.end, box = len(self.blocks), None
+            elif kind == _LINE_END:
+                parts.append(_LINE_BREAK)
+                self._length += 1
+                box = None
+            elif kind == _IMAGE:
+                self.images.append((box, node))
+                box = None
+            else:
+                links += kind == _LINK
+                if kind == _CELL:
+                    if cells or parts:
+                        parts.append("\t")
+                        self._length += 1
+                    cells += 1
+                self._open.append((self._length, node))
+        if next(nodes, None) is not None:
+            raise ExtractError(reasons.TOO_MANY_TAGS, f"more than {MAX_NODES} elements and texts")
 
     def _boxed(self, element: Element, tag: str, classes: str, parent: Box | None) -> Box:
         html_id, role = element.attr("id") or "", element.attr("role") or ""
-        above, depth = (parent.lineage, parent.depth + 1) if parent is not None else (Lineage(frozenset()), 0)
-        lineage = above.below(tag, classes, html_id, role)
+        names = self._names_of(tag, classes, html_id, role)
+        lineage, depth = (parent.lineage.below(names), parent.depth + 1) if parent is not None else (Lineage(names), 0)
         box = Box(element, parent, tag, classes, html_id, lineage, len(self.boxes), depth, len(self.blocks))
         self.boxes.append(box)
         return box
@@ -250,16 +266,13 @@ class _Walk:
         parts = self._parts
         text = "".join(parts).replace("\n", " ").replace("\r", " ").replace(_LINE_BREAK, "\n")
         if line := " ".join(text.split()):
-            last = len(parts)
-            inline = self._ended + [(begin, last, element) for begin, element in self._open[::-1] if begin < last]
-            if inline:
-                at = [0, *accumulate(map(len, parts))]
-                inline = [(at[begin], at[end], element) for begin, end, element in inline]
+            length = self._length
+            inline = self._ended + [(begin, length, element) for begin, element in self._open[::-1] if begin < length]
             self.blocks.append(TextBlock(box, text, line, self._linked, inline))
             self.seen_characters += len(text)
         parts.clear()
         self._ended.clear()
-        self._linked = 0
+        self._length = self._linked = 0
         if self._open:
             self._open = [(0, element) for _, element in self._open]
 
@@ -275,7 +288,6 @@ def _may_be_unread(classes: str) -> bool:
     return not _MAYBE_UNREAD.isdisjoint(classes.split())
 
 
-@lru_cache(maxsize=20_000)
 def names_in(tag: str, classes: str, html_id: str, role: str) -> frozenset[str]:
     """Returns the words that an element's class, id and role are made of, and its tag."""
     written = f"{html_id} {role} {classes}"[:MAX_ATTRIBUTE_CHARACTERS]

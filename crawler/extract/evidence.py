@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.extract.blocks import names_in
 
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
     from crawler.extract.blocks import Box, PageBlocks
 
-PIECES, BOX_PIECES = 25, 7  # of evidence: on a block, and on each box around it
-ALIKE_PIECE = 4  # of those on a box: how many boxes are like it
 LEVELS = 24  # values of a piece of evidence
-WIDE_PIECE, WIDE_VALUES = 23, 88  # the one that has more
 LONG_WORDS = 15  # of a block that is a sentence or more
 LINKED_SHARE = 0.4  # of the text of such a block
 LIST_LEVEL = 4  # logarithm of how many boxes are alike in a list: 3
@@ -43,13 +40,62 @@ _TAGS = {
         "other p div li h1 h2 h3 h4 h5 h6 td th dt dd pre blockquote figcaption section article span body".split()
     )
 }
-_NOTHING = (0,) * BOX_PIECES
+_names_in = lru_cache(maxsize=20_000)(names_in)
 _words = re.compile(r"\w+").findall
 # Chinese and Japanese have no blanks between words, most of which have two characters.
 _words_without_blanks = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\W\u3040-\u30ff\u3400-\u9fff]+").findall
 _digit = re.compile(r"\d").search
 _SENTENCE_ENDS = tuple(".!?\u2026:;\u3002\uff01\uff1f")
 _BEHIND_SENTENCES = " \"'\u201d\u2019)]"
+
+
+class BlockPieces(NamedTuple):
+    """The evidence on the blocks of a page: each piece has its values for all of them.
+
+    Numbers of words and blocks are logarithms, shares are tenths; `linked` of a block without links is 10.
+    """
+
+    tag: list[int]  # of the element that breaks the line before a block, its place in `_TAGS`
+    words: list[int]  # how many words it has
+    linked: list[int]  # which share of its characters is in links
+    is_sentence: list[int]  # whether it ends as a sentence does
+    commas: list[int]  # how many commas it has
+    numbers: list[int]  # which share of its words are numbers
+    words_before: list[int]  # which share of the page's words stand before it
+    order: list[int]  # where it stands by the page's heading and by its first and last long block
+    behind_heading: list[int]  # how many blocks are between the heading and it
+    of_title: list[int]  # which share of its words the page's title has
+    repeated: list[int]  # how often its text stands on the page
+    in_main: list[int]  # whether it stands in what is named `main`, and whether the page has that
+    in_article: list[int]  # whether it stands in an `<article>`, and how many of these the page has
+    words_of_previous: list[int]  # how many bits the number of words of the block before it has
+    words_of_next: list[int]  # how many bits the number of words of the block behind it has
+    tag_of_previous: list[int]  # the `tag` of the block before it
+    tag_of_next: list[int]  # the `tag` of the block behind it
+    linked_of_previous: list[int]  # which share of the block before it is in links; 0 without any
+    linked_of_next: list[int]  # which share of the block behind it is in links; 0 without any
+    blocks_before: list[int]  # how many blocks the page has before it
+    blocks_behind: list[int]  # how many blocks the page has from it on
+    page_words: list[int]  # how many words the page has
+    depth: list[int]  # how many pairs of boxes are around it
+    words_and_linked: list[int]  # its words and its share in links together
+    sentence_and_words: list[int]  # whether it is a sentence, and its words, together
+
+
+class BoxPieces(NamedTuple):
+    """The evidence on a box."""
+
+    words: int  # how many words it has, as a logarithm
+    linked: int  # how many tenths of its words are in links
+    share: int  # how many tenths of the page's words it has
+    long_blocks: int  # how many long blocks it has, as a logarithm
+    alike: int  # how many boxes are like it, as a logarithm
+    tag: int  # its place in `_TAGS`
+    blocks: int  # how many blocks it has, as a logarithm
+
+
+WIDE_PIECE, WIDE_VALUES = BlockPieces._fields.index("words_and_linked"), 88  # the one that has more than `LEVELS`
+_NOTHING = BoxPieces(0, 0, 0, 0, 0, 0, 0)
 
 
 class BlockEvidence:
@@ -112,7 +158,7 @@ class BlockEvidence:
         while around is not None and self.words_in(around) <= BIG_SHARE * self.total:
             element = around.element
             named = f"{around.classes} {element.attr('itemprop') or ''}"
-            own = names_in(around.tag, named, element.attr("id") or "", element.attr("role") or "")
+            own = _names_in(around.tag, named, element.attr("id") or "", element.attr("role") or "")
             beside = own & names if "elementor" not in own else own & names - _WIDGET  # all its parts are widgets
             if beside and not ("<article>" in around.lineage.path and beside <= _BESIDE_TAGS):
                 return True
@@ -129,12 +175,12 @@ class BlockEvidence:
         return box, parent, parent.parent or parent, self._listed[box.place], self._big[box.place]
 
     @cached_property
-    def columns(self) -> list[list[int]]:
-        """The pieces of evidence on blocks, each with its values for all of them."""
+    def pieces(self) -> BlockPieces:
+        """The evidence on blocks."""
         blocks, counts = self.page.blocks, self.counts
         tags = [_TAGS.get(block.box.tag, 0) for block in blocks]
         if not blocks:
-            return [[] for _ in range(PIECES)]
+            return BlockPieces(*([] for _ in BlockPieces._fields))
         total, size = self.total or 1, len(blocks)
         logs, places = _logs(counts), _logs(range(size + 1))
         shares = [int(share * 10) if share < 1 else 9 for share in self._shares]
@@ -146,45 +192,45 @@ class BlockEvidence:
         heading, first, last = self._heading, self._first_long, self._last_long
         title, most = self._title, 10 * len(self._title)  # of more words, less than a tenth can be of the title
         behind_heading = size - heading if heading >= 0 else 0
-        return [
-            tags,
-            logs,
-            linked,
-            sentences,
-            [min(text.count(",") + text.count("\uff0c"), MAX_COUNTED) for text in self.texts],
-            [
+        return BlockPieces(
+            tag=tags,
+            words=logs,
+            linked=linked,
+            is_sentence=sentences,
+            commas=[min(text.count(",") + text.count("\uff0c"), MAX_COUNTED) for text in self.texts],
+            numbers=[
                 _tenths(sum(map(str.isdigit, words)) / (len(words) or 1)) if has_digit else 0
                 for words, has_digit in zip(self._words, self.has_digit, strict=True)
             ],
-            [10 * before // total for before in self._sum_words[:-1]],
-            [
+            words_before=[10 * before // total for before in self._sum_words[:-1]],
+            order=[
                 (0 if heading < 0 else 3 if place == heading else 6 if place < heading else 9)
                 + (0 if place < first else 2 if place > last else 1)
                 for place in range(size)
             ],
-            [0] * (size - behind_heading) + places[:behind_heading],
-            [
+            behind_heading=[0] * (size - behind_heading) + places[:behind_heading],
+            of_title=[
                 _tenths(len(title.intersection(words)) / len(words)) if 0 < len(words) <= most else 0
                 for words in self._words
             ],
-            [min(self._repeated[text], 3) for text in self.texts],
-            [main + ("main" in path or "<main>" in path) for path in paths],
-            [articles + ("<article>" in path) for path in paths],
-            [0, *bits[:-1]],
-            [*bits[1:], 0],
-            [0, *tags[:-1]],
-            [*tags[1:], 0],
-            [0, *shares[:-1]],
-            [*shares[1:], 0],
-            places[:-1],
-            places[:0:-1],
-            [_log(self.total)] * size,
-            [min(block.box.depth // 2, MAX_DEPTHS) for block in blocks],
-            [min(bit, 7) * 11 + share for bit, share in zip(bits, linked, strict=True)],
-            [12 * is_one + log // 2 for is_one, log in zip(sentences, logs, strict=True)],
-        ]
+            repeated=[min(self._repeated[text], 3) for text in self.texts],
+            in_main=[main + ("main" in path or "<main>" in path) for path in paths],
+            in_article=[articles + ("<article>" in path) for path in paths],
+            words_of_previous=[0, *bits[:-1]],
+            words_of_next=[*bits[1:], 0],
+            tag_of_previous=[0, *tags[:-1]],
+            tag_of_next=[*tags[1:], 0],
+            linked_of_previous=[0, *shares[:-1]],
+            linked_of_next=[*shares[1:], 0],
+            blocks_before=places[:-1],
+            blocks_behind=places[:0:-1],
+            page_words=[_log(self.total)] * size,
+            depth=[min(block.box.depth // 2, MAX_DEPTHS) for block in blocks],
+            words_and_linked=[min(bit, 7) * 11 + share for bit, share in zip(bits, linked, strict=True)],
+            sentence_and_words=[12 * is_one + log // 2 for is_one, log in zip(sentences, logs, strict=True)],
+        )
 
-    def _of_boxes(self) -> tuple[list[tuple[int, ...]], list[Box | None], list[Box | None]]:
+    def _of_boxes(self) -> tuple[list[BoxPieces], list[Box | None], list[Box | None]]:
         """Returns the evidence on each box, the innermost around it that is one of a list, and the innermost big one.
 
         There is none on boxes without blocks, about which nobody asks.
@@ -193,7 +239,8 @@ class BlockEvidence:
         kinds = [(box.parent, box.tag, box.classes) for box in boxes]
         alike = Counter(kinds)
         total = self.total or 1
-        pieces: list[tuple[int, ...]] = []
+        known: dict[tuple[int, ...], BoxPieces] = {}  # many boxes are as others are
+        pieces: list[BoxPieces] = []
         listed: list[Box | None] = []
         big: list[Box | None] = []
         span, of_span = (0, 0), (0, 0, 0, 0, 0)
@@ -215,7 +262,10 @@ class BlockEvidence:
                 )
             words_log, linked, share, long_log, blocks_log = of_span
             alike_log = _log(alike[kind])
-            pieces.append((words_log, linked, share, long_log, alike_log, _TAGS.get(box.tag, 0), blocks_log))
+            values = words_log, linked, share, long_log, alike_log, _TAGS.get(box.tag, 0), blocks_log
+            if (of_box := known.get(values)) is None:
+                of_box = known[values] = BoxPieces(*values)
+            pieces.append(of_box)
             place = parent.place if parent is not None else -1
             listed.append(box if alike_log >= LIST_LEVEL else listed[place] if place >= 0 else None)
             big.append(box if words_log >= BIG_LEVEL else big[place] if place >= 0 else None)

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -87,7 +88,7 @@ _date_in_text = re.compile(
     (?:(?:,?\s(?:at\s|um\s|\u00e0\s|-\s|\|\s)?|T)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s?[ap]\.?m\b\.?)?(?:\s?(?:UTC|GMT|Z|[+-]\d\d:?\d\d))?)?""",
     re.IGNORECASE | re.VERBOSE,
 )
-date_in_line = _date_in_text.search
+_may_be_date = re.compile(r"\d{4}|\d(?:\.\s?|[/-])\d\d|'\d\d").search  # all that `_date_in_text` finds has one of these
 _instant_in = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)").search
 # A line on the change of a whole page; one of a part, or of what the text tells, doesn't begin so.
 _says_change = re.compile(
@@ -117,6 +118,12 @@ _named_for_time = re.compile(
 ).search
 _is_dotted = re.compile(r"\d{1,2}\.\s?\d{1,2}\.\s?\d{4}(?:\D|$)").match
 _in_address = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})(?:[/-](\d{1,2}))?(?=[/_-]|$)").search
+
+
+@lru_cache(maxsize=2_000)  # several parts of the reading ask for the same lines
+def date_in_line(line: str) -> re.Match[str] | None:
+    """Returns the first date in a line, which the caller keeps short."""
+    return _date_in_text.search(line) if _may_be_date(line) else None
 
 
 class WrittenDate(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from itertools import accumulate, chain, pairwise
 from operator import getitem
@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from crawler.extract.evidence import ALIKE_PIECE, BOX_PIECES, MAX_KEY_CHARACTERS, PIECES
+from crawler.extract.blocks import NAMES_ASKED_FOR, names_in
+from crawler.extract.evidence import MAX_KEY_CHARACTERS, BlockPieces, BoxPieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,7 @@ def signs_of_type(evidence: BlockEvidence, url: str, metas: dict[str, str], json
         f"blocks {len(evidence.texts).bit_length()}",
         f"long words {evidence.long_words.bit_length()}",
         f"long share {10 * evidence.long_words // max(1, evidence.total)}",
-        f"alike {max((of_box[ALIKE_PIECE] for of_box in evidence.of_box), default=0)}",
+        f"alike {max((of_box.alike for of_box in evidence.of_box), default=0)}",
     }
     signs.update(f"path {word}" for word in _letters(path))
     signs.update(f"host {word}" for word in _letters((parts.hostname or "").lower())[:-1])
@@ -87,6 +88,13 @@ class Weights:
         self._around: dict[str, float] = written["around"]
         self._own: dict[str, float] = written["own"]
         self._texts: dict[str, float] = written["texts"]
+        named = (sign.removeprefix("name ") for sign in self._signs if sign.startswith("name "))
+        self._names = NAMES_ASKED_FOR.union(named, self._around, self._own)
+        self.names_of = lru_cache(maxsize=20_000)(self._names_of)
+
+    def _names_of(self, tag: str, classes: str, html_id: str, role: str) -> frozenset[str]:
+        """Returns those names of a box that have a weight, or that other parts of the reading ask for."""
+        return names_in(tag, classes, html_id, role) & self._names
 
     def type_shares(self, signs: set[str]) -> list[float]:
         """Returns how likely each type is, in the order of `types`."""
@@ -100,30 +108,34 @@ class Weights:
     def scores(self, evidence: BlockEvidence, shares: Sequence[float]) -> list[float]:
         """Returns the logarithm of the odds that each block is part of the page's text."""
         tables = self._mixed(shares)
-        starts = range(PIECES, len(tables), BOX_PIECES)
-        box_scores = self._box_scores(evidence, [tables[start : start + BOX_PIECES] for start in starts])
+        size = len(BoxPieces._fields)
+        starts = range(len(BlockPieces._fields), len(tables), size)
+        box_scores = self._box_scores(evidence, [tables[start : start + size] for start in starts])
         of_texts = (
             self._texts.get(text.lower(), 0.0) if len(text) <= MAX_KEY_CHARACTERS else 0.0 for text in evidence.texts
         )
         of_boxes = (box_scores[block.box] for block in evidence.page.blocks)
-        columns = (map(table.__getitem__, column) for table, column in zip(tables, evidence.columns, strict=False))
+        columns = (map(table.__getitem__, column) for table, column in zip(tables, evidence.pieces, strict=False))
         return [*map(sum, zip(of_boxes, of_texts, *columns, strict=True))]
 
     def _box_scores(self, evidence: BlockEvidence, slot_tables: list[list[list[float]]]) -> dict[Box, float]:
         """Returns what the boxes around its blocks say of each box that has blocks of its own."""
         of_box = evidence.of_box
-        slots: list[dict[int, float]] = [{} for _ in range(SLOTS)]
+        slots: list[tuple[dict[BoxPieces, float], list[list[float]]]] = [({}, tables) for tables in slot_tables]
         names = self._names_scores(evidence.page.boxes)
+        own: dict[Lineage, float] = {}
         scores: dict[Box, float] = {}
         for box in {block.box: None for block in evidence.page.blocks}:
-            total = self._bias + names[box.place] + sum(filter(None, map(self._own.get, box.lineage.new)))
-            for around, known, tables in zip(evidence.boxes_around(box), slots, slot_tables, strict=True):
-                if around is None:
-                    continue
-                place = around.place
-                if place not in known:
-                    known[place] = sum(map(getitem, tables, of_box[place]))
-                total += known[place]
+            lineage = box.lineage
+            if lineage not in own:
+                own[lineage] = self._bias + sum(filter(None, map(self._own.get, lineage.new)))
+            total = own[lineage] + names[box.place]
+            for around, (known, tables) in zip(evidence.boxes_around(box), slots, strict=True):
+                if around is not None:
+                    pieces = of_box[around.place]
+                    if (score := known.get(pieces)) is None:
+                        score = known[pieces] = sum(map(getitem, tables, pieces))
+                    total += score
             scores[box] = total
         return scores
 

@@ -19,13 +19,13 @@ import orjson
 from crawler.extract.blocks import blocks_of
 from crawler.extract.declared import Declared
 from crawler.extract.evidence import (
-    BOX_PIECES,
     LEVELS,
     MAX_KEY_CHARACTERS,
-    PIECES,
     WIDE_PIECE,
     WIDE_VALUES,
     BlockEvidence,
+    BlockPieces,
+    BoxPieces,
 )
 from crawler.extract.markup import parse_html
 from crawler.extract.weights import MIN_TYPE_SHARE, SLOTS, signs_of_type
@@ -80,11 +80,11 @@ def keys_of(evidence: BlockEvidence, place: int) -> list[str]:
     """Returns what a block is known by: evidence and names."""
     box = evidence.page.blocks[place].box
     text = evidence.texts[place]
-    keys = [f"{piece}={column[place]}" for piece, column in enumerate(evidence.columns)]
+    keys = [f"{piece}={column[place]}" for piece, column in enumerate(evidence.pieces)]
     first = len(keys)
     for slot, around in enumerate(evidence.boxes_around(box)):
         for piece, value in enumerate(evidence.of_box[around.place] if around is not None else ()):
-            keys.append(f"{first + BOX_PIECES * slot + piece}={value:d}")
+            keys.append(f"{first + len(BoxPieces._fields) * slot + piece}={value:d}")
     keys += [f"around {name}" for name in box.lineage.path] + [f"own {name}" for name in box.lineage.new]
     return [*keys, f"text {text.lower()}"] if len(text) <= MAX_KEY_CHARACTERS else keys
 
@@ -188,7 +188,7 @@ def fit_blocks(examples: Sequence[Example], shares: dict[str, NDArray[np.float64
 
 def written(signs: dict[str, NDArray[np.float64]], blocks: dict[str, float]) -> dict[str, object]:
     """Returns the weights as `crawler.extract.weights.Weights` reads them."""
-    pieces = PIECES + BOX_PIECES * SLOTS
+    pieces = len(BlockPieces._fields) + len(BoxPieces._fields) * SLOTS
     tables = [
         [[0.0] * (WIDE_VALUES if piece == WIDE_PIECE else LEVELS) for piece in range(pieces)]
         for _ in range(1 + len(TYPES))
