@@ -18,7 +18,8 @@ from crawler.extract.dates.vocabulary import AGO, SINCE, spelt
 FILE = Path(__file__).parent.parent / "crawler" / "extract" / "dates" / "cldr_names.json"
 # Regions have names of their own in some languages.
 LOCALES = (
-    "en de de_AT fr es es_PE pt pt_PT it nl pl ru uk tr id vi th hi ar ar_DZ ar_MA ar_SY fa cs hr sv zh zh_Hant ja ko"
+    "en de de_AT fr es es_PE pt pt_PT it nl pl ru uk tr id vi th hi ar ar_DZ ar_MA ar_SY fa cs hr sv zh zh_Hant ja ko "
+    "el hu"
 ).split()
 NUMBERED = ("zh", "ja", "ko")  # languages whose months and weekdays are numbers or marks
 CALENDARS = {
