@@ -44,12 +44,12 @@ def is_merged(sample: Sample) -> bool:
 
 
 def are_read(samples: Sequence[Sample], rows: CommentRows) -> bool:
-    """Returns whether rows are just what is read as comments without selectors."""
-    return all(
-        [*map(_said, _comments(sample, rows))] == [*map(_said, sample.read.comments if sample.read else ())]
-        for sample, page_rows in zip(samples, rows.pages, strict=True)
-        if len(page_rows) > 1
-    )
+    """Returns whether rows are just what is read as comments without selectors, which may miss a single one."""
+    for sample, page_rows in zip(samples, rows.pages, strict=True):
+        read = [*map(_said, sample.read.comments if sample.read else ())]
+        if len(read) > len(page_rows) or (len(page_rows) > 1 and read != [*map(_said, _comments(sample, rows))]):
+            return False
+    return True
 
 
 def _of_first_rows(samples: Sequence[Sample], rows: CommentRows) -> dict[str, Any]:
@@ -65,8 +65,7 @@ def _of_first_rows(samples: Sequence[Sample], rows: CommentRows) -> dict[str, An
         values = [(getattr(sample.read, name), getattr(sample.read_by({name: select}), name)) for sample in samples]
         if not all(read for read, _ in values) and all(read in (None, by_row) for read, by_row in values):
             rules[name] = select
-    each = {"each": "auto"} if are_read(samples, rows) else rows.rules
-    return rules | {"comments": {**each, "skip_first": True}}
+    return rules | {"comments": {**rows.rules, "skip_first": True}}
 
 
 def _of_first_posts(samples: Sequence[Sample], commented: Sequence[Sample]) -> dict[str, Any]:

@@ -70,11 +70,14 @@ def _is_called_author(element: Any) -> bool:
 
 
 def times(top: Any, language: str, attribute: str = "datetime") -> Iterator[Any]:
-    """Yields the elements within another one that say a time, and are named for one or have it in an attribute."""
-    for element in top.select("*")[:ELEMENTS_MAX]:
-        is_named = element.tag == "time" or element.attr(attribute) or _TIME_NAME.search(_names(element))
-        if is_named and time_of(element, language, attribute):
-            yield element
+    """Yields the elements within another one that say a time: first those that have it in an attribute.
+
+    What is only named for a time may be a link or a line around such an element, with a text that leaves out seconds.
+    """
+    elements = top.select("*")[:ELEMENTS_MAX]
+    exact = [element for element in elements if element.attr(attribute)]
+    named = [element for element in elements if element.tag == "time" or _TIME_NAME.search(_names(element))]
+    return (element for element in dict.fromkeys([*exact, *named]) if time_of(element, language, attribute))
 
 
 def selector_in(tops: Sequence[Any], elements: Iterator[Any], value_of: Callable[[Any], str]) -> str:

@@ -30,7 +30,7 @@ class Anchor:
     """A link of a page.
 
     Attributes:
-        element: The `<a>`.
+        element: The `<a>`, or a `<link>` of the head.
         url: Canonical.
         text: Clean, on one line.
     """
@@ -70,6 +70,13 @@ class ParsedPage:
             if url and url != self.url:
                 anchors.append(Anchor(element, url, text.line(element.text)))
         return tuple(anchors)
+
+    @cached_property
+    def next_in_head(self) -> tuple[Anchor, ...]:
+        """What its head says comes next, as `<link rel=next>`, without a text."""
+        links = self.tree.select("link[rel~=next][href]")[:MAX_ANCHORS]
+        anchors = [Anchor(link, self.absolute(link.attr("href") or ""), "") for link in links]
+        return tuple(anchor for anchor in anchors if anchor.url not in ("", self.url))
 
     @cached_property
     def urls(self) -> frozenset[str]:

@@ -103,11 +103,12 @@ def _candidates(elements: Sequence[Any]) -> Iterator[str]:
     near = around[:MAX_STEPS]
     pairs = (f"{outer} {inner}" for inner, outer in product(own, near))
     cells = (f"{outer} {cell} {inner}" for cell in _cells(elements) for outer in ["", *near] for inner in own)
+    unnamed = (f"{outer} {inner}" for inner in _common([*map(_unnamed, elements)]) for outer in near)
     triples = (f"{outer} {middle} {inner}" for middle, outer, inner in product(near, near, own[:3]) if outer != middle)
     plain = [step for step in own if step in _PLAIN or step.endswith("[title]")]
     vague = [step for step in own if step in _VAGUE]
     named = [step for step in own if step not in (*plain, *vague)]
-    return islice(chain(named, pairs, vague, (cell.strip() for cell in cells), triples, plain), MAX_TRIED)
+    return islice(chain(named, pairs, vague, (cell.strip() for cell in cells), unnamed, triples, plain), MAX_TRIED)
 
 
 def _common(lists: Sequence[Sequence[str]]) -> list[str]:
@@ -152,6 +153,12 @@ def _pictured(element: Any) -> list[str]:
     if classes(element) or not tag or not isinstance(first, Element) or first.text.strip() or not tag_of(first):
         return []
     return [f"{tag}:has(> {first.tag}.{name})" for name in classes(first)]
+
+
+def _unnamed(element: Any) -> list[str]:
+    """Returns `a:not([class])` for an element without a class, which tells it from one beside it that has one."""
+    tag = tag_of(element)
+    return [f"{tag}:not([class])"] if tag and element.attr("class") is None else []
 
 
 def _cells(elements: Sequence[Any]) -> list[str]:

@@ -37,7 +37,7 @@ def says_next(anchor: Anchor) -> bool:
 def next_links(page: ParsedPage) -> list[Anchor]:
     """Returns the links of a page that may lead to the next one, on the same host, the likeliest first."""
     host = urlsplit(page.url).netloc
-    own = [anchor for anchor in page.anchors if urlsplit(anchor.url).netloc == host]
+    own = [anchor for anchor in [*page.next_in_head, *page.anchors] if urlsplit(anchor.url).netloc == host]
     marked = [anchor for anchor in own if "next" in (anchor.element.attr("rel") or "").lower().split()]
     worded = [anchor for anchor in own if _says_next(anchor.text)]
     classed = [anchor for anchor in own if {"next", "nxt"} & set((anchor.element.attr("class") or "").lower().split())]

@@ -108,8 +108,8 @@ def _by_number(
     if template.body:
         return None
     second = _second(_steps(page, word, template.encoding), following)
-    if second is None:
-        return None
+    if second is None or (not word and second.value - (second.own or 0) > results + 1):
+        return None  # a number that leaves out results of the list is the id of one, or a time
     paging = _kind(second, results)
     kind = paging["kind"]
     if second.name:

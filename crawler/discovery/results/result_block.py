@@ -71,14 +71,11 @@ def results(page: ParsedPage, others: Sequence[ParsedPage], word: str = "") -> B
         others: Pages of the site without these results, such as that of a search in vain.
         word: That was searched for; empty: the page is no answer to a search.
     """
-    fresh = [anchor for anchor in page.anchors if not any(anchor.url in other.urls for other in others)]
-    block = _of_these(page, others, word, fresh)
-    if block is None and others and word:
-        # A menu that names each page of the site, as that of a documentation does, names all results.
-        there = {(anchor.url, _named_place(anchor)) for other in others for anchor in other.anchors}
-        elsewhere = [anchor for anchor in page.anchors if (anchor.url, _named_place(anchor)) not in there]
-        block = _of_these(page, others, word, elsewhere)
-    return block
+    # By their places as well, since a menu that names each page of the site, as that of a documentation, names all
+    # results.
+    elsewhere = {(anchor.url, _named_place(anchor)) for other in others for anchor in other.anchors}
+    fresh = [anchor for anchor in page.anchors if (anchor.url, _named_place(anchor)) not in elsewhere]
+    return _of_these(page, others, word, fresh)
 
 
 def are_alike(page: ParsedPage, none: ParsedPage, word: str) -> bool:
