@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -24,6 +25,7 @@ SCHEMAS = {kind: orjson.loads((ROOT / "crawler" / f"{kind}s" / f"{kind}.schema.j
 PAGES = {kind: (ROOT / "docs" / f"{kind}-files.md").read_text(encoding="utf-8") for kind in MODELS}
 PARTS = {name: part for model in MODELS.values() for name, part in parts_of(model).items()}
 KEYS = [(name, key) for name, part in PARTS.items() for key in part.model_fields]
+KIND_OF = {name: kind for kind, model in MODELS.items() for name in parts_of(model)}
 
 # What must stand beside an example for it to be a whole part.
 BESIDE = {
@@ -67,14 +69,17 @@ BESIDE = {
 }
 
 
-def kind_of(name):
-    """Returns in which kind of file a part stands."""
-    return "plan" if name in parts_of(PlanFile) else "site"
-
-
 def example(kind):
     """Returns the YAML at the top of a page."""
     return re.search(r"```yaml\n(.*?)```", PAGES[kind], re.DOTALL)[1]
+
+
+@functools.cache
+def validator_of(kind, part=""):
+    """Returns what validates by the schema of a kind of files, or of a part of them."""
+    definitions = SCHEMAS[kind]["$defs"]
+    schema = {"$defs": definitions, "$ref": f"#/$defs/{part}"} if part in definitions else SCHEMAS[kind]
+    return jsonschema.Draft202012Validator(schema)
 
 
 def whole(name, key):
@@ -99,21 +104,21 @@ def test_schemas_are_made_from_the_models(kind):
 @pytest.mark.parametrize(("name", "key"), KEYS)
 def test_every_key_stands_there_with_a_description_and_an_example_that_loads(name, key):
     field = PARTS[name].model_fields[key]
-    rows = [line for line in PAGES[kind_of(name)].splitlines() if line.startswith(f"| `{key}` |")]
+    kind = KIND_OF[name]
+    rows = re.findall(rf"^\| `{key}` \|.*", PAGES[kind], re.MULTILINE)
     (row,) = [row for row in rows if field.description in row]
     _key, values, _default, meaning, written = re.split(r" (?<!\\)\| ?", row.removeprefix("| "))[:5]
     assert values and meaning and written, row  # noqa: PT018 -- the row says which
 
-    value, kind = whole(name, key), kind_of(name)
+    value = whole(name, key)
     yamlfile.validate(yamlfile.parse(yaml.safe_dump(value, allow_unicode=True), "f"), PARTS[name])
-    place = f"#/$defs/{name}" if name in SCHEMAS[kind]["$defs"] else "#"
-    jsonschema.validate(value, SCHEMAS[kind] if place == "#" else {"$defs": SCHEMAS[kind]["$defs"], "$ref": place})
+    validator_of(kind, name).validate(value)
 
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_schema_refuses_an_unknown_key(kind):
     value = yaml.safe_load(example(kind)) | {"nmae": "a"}
-    assert not jsonschema.Draft202012Validator(SCHEMAS[kind]).is_valid(value)
+    assert not validator_of(kind).is_valid(value)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +129,9 @@ def test_the_schema_refuses_an_unknown_key(kind):
 def test_files_that_ship_name_their_schema_and_keep_to_it(path):
     text = path.read_text(encoding="utf-8")
     named = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)[1]
-    schema = orjson.loads((path.parent / named).read_bytes())
-    jsonschema.validate(yamlfile.parse(text, path.name).value, schema)
+    kind = next(kind for kind in MODELS if named.endswith(f"{kind}.schema.json"))
+    assert orjson.loads((path.parent / named).read_bytes()) == SCHEMAS[kind]
+    validator_of(kind).validate(yamlfile.parse(text, path.name).value)
 
 
 def test_the_plan_at_the_top_is_one_and_uses_every_key():
@@ -136,7 +142,7 @@ def test_the_plan_at_the_top_is_one_and_uses_every_key():
 
 def test_the_site_at_the_top_searches_and_reads():
     site = sites.parse(example("site"), "site-files.md")
-    jsonschema.validate(yaml.safe_load(example("site")), SCHEMAS["site"])
+    validator_of("site").validate(yaml.safe_load(example("site")))
     first, second = site.search_targets(("洪水", "救援"), pages=2, per_page=100, sort="newest")
     assert first.url == "https://board.example.org/search?q=%BA%E9%CB%AE%20AND%20%BE%C8%D4%AE&page=0&size=50&sort=date"
     assert "page=1" in second.url

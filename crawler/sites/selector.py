@@ -102,16 +102,17 @@ def _compile_text(phrase: str) -> Search:
 def _compile_json(path: str) -> Search:
     try:
         compiled = jmespath.compile(path)
+        if (copies := _copies(compiled.parsed)) > MAX_COPIES:
+            raise ValueError(
+                f"a JMESPath expression that copies a value at most {MAX_COPIES} times, not {copies} times"
+            )
         with suppress(JMESPathTypeError):
             compiled.search(None)  # raises for an unknown function, which compiling doesn't
-        copies = _copies(compiled.parsed)
     except JMESPathError as error:
         reason = str(error).splitlines()[0] if str(error) else "empty"
         raise ValueError(f"a JMESPath expression ({reason})") from None
     except RecursionError:
         raise ValueError("a JMESPath expression of fewer parts within parts") from None
-    if copies > MAX_COPIES:
-        raise ValueError(f"a JMESPath expression that copies a value at most {MAX_COPIES} times, not {copies} times")
 
     def search(value: Any) -> Any:
         try:

@@ -1,7 +1,7 @@
 """Random spiders with all that belongs to them, and what a crawl of one comes to.
 
 A `World` is plain data, as Hypothesis draws it: pages with their answers, what callbacks and errbacks do with them,
-middlewares, pipelines, receivers, an extension and settings. `observe` crawls it on one of the engines.
+middlewares, pipelines and settings. `observe` crawls it on one of the engines.
 
 Every wait is as long as its place in the crawl says (`_wait_s`), and no two are equally long. So whatever two things
 wait for, one is over before the other, and both engines have to do what is next in the same order.
@@ -40,7 +40,6 @@ SIGNALS = (
     "item_dropped",
     "item_error",
 )
-ASYNC_SIGNALS = ("item_scraped", "item_dropped", "item_error", "spider_opened", "spider_closed", "engine_started")
 ERRORS = {
     "value": ValueError,
     "timeout": exceptions.DownloadTimeoutError,
@@ -100,14 +99,6 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Receiver:
-    """A receiver of a signal: "plain", "async", "raises", "raises later", or "once", which disconnects itself."""
-
-    signal: str
-    kind: str
-
-
-@dataclass(frozen=True)
 class World:
     """A whole crawl."""
 
@@ -116,8 +107,6 @@ class World:
     downloader_middlewares: tuple = ()
     spider_middlewares: tuple = ()
     pipelines: tuple = ()
-    receivers: tuple = ()
-    extension: str = ""
     settings: tuple = ()
     short_way: bool = False  # without Scrapy's middleware that processes input: the fast engine calls callbacks itself
     requests_at_once: int = 1
@@ -237,19 +226,6 @@ WORLDS = st.builds(
         ),
         2,
     ),
-    receivers=st.lists(
-        st.one_of(
-            st.builds(Receiver, signal=st.sampled_from(SIGNALS), kind=st.sampled_from(["plain", "raises", "once"])),
-            st.builds(
-                Receiver,
-                signal=st.sampled_from(ASYNC_SIGNALS),
-                kind=st.sampled_from(["async", "raises later", "async at once"]),
-            ),
-            st.just(Receiver("request_scheduled", "ignores")),
-        ),
-        max_size=3,
-    ).map(tuple),
-    extension=st.sampled_from([*[""] * 6, "closes", "stays", "pauses", "crawls"]),
     settings=st.lists(_settings, max_size=3).map(tuple),
     short_way=st.booleans(),
     requests_at_once=st.sampled_from([1, 1, 1, 3]),
@@ -503,23 +479,6 @@ class RandomDownloaderMiddleware(Component):
         return default
 
 
-class SyncDownloaderMiddleware(Component):
-    """A downloader middleware of plain functions, which only watches and refuses."""
-
-    def process_request(self, request):
-        if rule := self.action("process_request", _page_of(request.url), request.url):
-            _raised(rule)
-
-    def process_response(self, request, response):
-        if rule := self.action("process_response", _page_of(request.url), request.url):
-            _raised(rule)
-        return response
-
-    def process_exception(self, request, exception):
-        if rule := self.action("process_exception", _page_of(request.url), f"{request.url} {type(exception).__name__}"):
-            _raised(rule)
-
-
 class OutputMiddleware(Component):
     """A spider middleware that only filters what callbacks yield and what the spider starts with."""
 
@@ -577,69 +536,25 @@ class RandomPipeline(Component):
         return item
 
 
-def _components(kinds, rules_of_each):
+def _components(kind, rules_of_each):
     """Returns a class for each set of rules, by its order."""
     return {
-        type(f"{kinds[number % len(kinds)].__name__}{number}", (kinds[number % len(kinds)],), {"rules": rules}): (
-            500 + 10 * number
-        )
+        type(f"{kind.__name__}{number}", (kind,), {"rules": rules}): 500 + 10 * number
         for number, rules in enumerate(rules_of_each)
     }
 
 
-class RandomExtension:
-    """Records signals, connects the world's receivers, and interferes from outside of any callback."""
+class SignalRecorder:
+    """An extension that records signals."""
 
     def __init__(self, crawler):
-        self.crawler = crawler
         self.record = crawler.spider.record
-        world = crawler.spider.world
         for name in SIGNALS:
             crawler.signals.connect(self._listener(name), signal=getattr(signals, name), weak=False)
-        for number, receiver in enumerate(world.receivers):
-            function = getattr(self, "_" + receiver.kind.replace(" ", "_"))(number, receiver.signal)
-            crawler.signals.connect(function, signal=getattr(signals, receiver.signal), weak=False)
-        if world.extension:
-            crawler.signals.connect(getattr(self, world.extension), signal=signals.spider_idle)
-            crawler.signals.connect(self.opened, signal=signals.spider_opened)
-        self._interferes = world.extension
-        self._times = 0
-        self._tasks = []
 
     @classmethod
     def from_crawler(cls, crawler):
         return cls(crawler)
-
-    def opened(self):
-        if self._interferes in {"closes", "pauses"}:
-            self._tasks.append(asyncio.create_task(self._interfere()))
-
-    async def _interfere(self):
-        await self.record.wait("extension")
-        engine = self.crawler.engine
-        if self._interferes == "pauses":
-            engine.pause()
-            await self.record.wait("pause")
-            engine.unpause()
-        elif engine.spider is not None:
-            await engine.close_spider_async(reason="closed from outside")
-
-    def closes(self):
-        raise exceptions.CloseSpider("closed when idle")
-
-    def pauses(self):
-        pass
-
-    def stays(self):
-        self._times += 1
-        if self._times < 3:
-            raise exceptions.DontCloseSpider
-
-    def crawls(self):
-        self._times += 1
-        if self._times < 3:
-            self.crawler.engine.crawl(self.crawler.spider.request(Link(self._times, dont_filter=True), None))
-            raise exceptions.DontCloseSpider
 
     def _listener(self, name):
         def listen(request=None, response=None, item=None, exception=None, failure=None, reason=None):
@@ -649,52 +564,6 @@ class RandomExtension:
             self.record.say(f"signal {name}", " ".join([*details, reason or ""]), of.url if of else "")
 
         return listen
-
-    def _plain(self, number, name):
-        return lambda: self.record.say(f"receiver {number}", name)
-
-    def _raises(self, number, name):
-        def raises():
-            self.record.say(f"receiver {number}", name)
-            raise ValueError(f"of receiver {number}")
-
-        return raises
-
-    def _once(self, number, name):
-        def once():
-            self.record.say(f"receiver {number}", name)
-            self.crawler.signals.disconnect(once, signal=getattr(signals, name))
-
-        return once
-
-    def _async(self, number, name):
-        async def receive():
-            self.record.say(f"receiver {number}", f"{name} begins")
-            await self.record.wait("receiver", number)
-            self.record.say(f"receiver {number}", f"{name} ends")
-
-        return receive
-
-    def _async_at_once(self, number, name):
-        async def receive():
-            self.record.say(f"receiver {number}", name)
-
-        return receive
-
-    def _raises_later(self, number, name):
-        async def receive():
-            self.record.say(f"receiver {number}", name)
-            await self.record.wait("receiver", number)
-            raise OSError(f"of receiver {number}")
-
-        return receive
-
-    def _ignores(self, number, name):
-        def ignore(request):
-            if _page_of(request.url) == 1:
-                raise exceptions.IgnoreRequest("of a receiver")
-
-        return ignore
 
 
 # -- What a crawl comes to ----------------------------------------------------------------------------------------
@@ -714,16 +583,14 @@ def observe(world, *, fast):
     spider = type("WorldSpider", (RandomSpider,), {"world": world, "record": record})
     settings = {
         "CONCURRENT_REQUESTS": world.requests_at_once,
-        "DOWNLOADER_MIDDLEWARES": _components(
-            (RandomDownloaderMiddleware, SyncDownloaderMiddleware), world.downloader_middlewares
-        ),
-        "ITEM_PIPELINES": _components((RandomPipeline,), world.pipelines),
-        "EXTENSIONS": {RandomExtension: 0},
+        "DOWNLOADER_MIDDLEWARES": _components(RandomDownloaderMiddleware, world.downloader_middlewares),
+        "ITEM_PIPELINES": _components(RandomPipeline, world.pipelines),
+        "EXTENSIONS": {SignalRecorder: 0},
         **EXACT_DELAYS,
         "LOG_LEVEL": "ERROR",
     } | dict(world.settings)
     kind = OutputMiddleware if world.short_way else EveryMiddleware
-    settings["SPIDER_MIDDLEWARES"] = _components((kind,), world.spider_middlewares)
+    settings["SPIDER_MIDDLEWARES"] = _components(kind, world.spider_middlewares)
     if world.short_way:
         settings["SPIDER_MIDDLEWARES"] |= SHORT_WAY["SPIDER_MIDDLEWARES"]
     crawled = []

@@ -366,7 +366,7 @@ def test_a_rule_is_that_of_all_agents_above_it_whatever_their_crawl_delay():
 
 def test_patterns_match_as_the_regular_expressions_do_that_they_stand_for():
     rng = random.Random(22)
-    for _ in range(5_000):
+    for _ in range(500):
         pattern = "/" + "".join(rng.choices("ab/?**", k=rng.randrange(8))) + rng.choice(["", "$"])
         meant = "".join(".*" if character == "*" else re.escape(character) for character in pattern.rstrip("$"))
         rules = parse(f"User-agent: *\nDisallow: {pattern}".encode(), AGENT)
@@ -423,7 +423,7 @@ def test_any_bytes_make_rules():
         b"%e3",
         *(b"%c" % octet for octet in b"*$/\0\r\n \xff#a:"),
     ]
-    for _ in range(3_000):
+    for _ in range(1_000):
         rules = parse(b"".join(rng.choices(pieces, k=rng.randrange(40))), rng.choice(["a", "*", "", "A/1"]))
         assert rules.allows("https://a/" + "a%/*$?" * rng.randrange(3)) in (True, False)
 
