@@ -128,6 +128,7 @@ class _Line:
                 self._schedule(output)
             else:
                 await self._process(output)
+                await asyncio.sleep(0)  # as in Scrapy, more outputs come before a request behind this item is scheduled
 
 
 @coroutine

@@ -86,14 +86,14 @@ async def test_a_post_is_sent_once_and_read_only_where_the_host_is_known(odd_hos
         ([ODD + b"A:"], forever(b"x" * 65_536), AnswerError, "bad-headers"),
         ([ODD + b"Content-Length: x\r\n\r\n"], (), AnswerError, "bad-response"),
         ([ODD + b"\r\n"], forever(b"x" * 65_536), DownloadCancelledError, "larger than"),
-        ([ODD + b"\r\n", HOLD], (), DownloadTimeoutError, "took longer than 1.0 seconds"),
-        ([ODD, HOLD], (), DownloadTimeoutError, "took longer than 1.0 seconds"),
+        ([ODD + b"\r\n", HOLD], (), DownloadTimeoutError, "took longer than 0.3 seconds"),
+        ([ODD, HOLD], (), DownloadTimeoutError, "took longer than 0.3 seconds"),
     ],
 )
 async def test_bounds_and_errors_are_those_of_other_answers(odd_host, get, steps, then, error, match):
     host = odd_host(lambda _path: itertools.chain(steps, then))
     get.handler._odd_hosts[host.url] = None
-    timeout = {"download_timeout": 1.0} if error is DownloadTimeoutError else {}
+    timeout = {"download_timeout": 0.3} if error is DownloadTimeoutError else {}
     with pytest.raises(error, match=match):
         await get(host.page, meta=timeout | {"download_maxsize": 10_000})
     await all_ended(host)

@@ -21,7 +21,7 @@ from web_poet import HttpClient, RequestUrl, WebPage
 from web_poet.exceptions import Retry
 
 COMMON = {"USER_AGENT": "of the settings", "ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS": 1}
-PROJECTS = {"alone": COMMON, "ours": COMMON | {"ALLOW_PRIVATE_ADDRESSES": 1, "FAST_ENGINE": 1}}
+PROJECTS = {"bare": COMMON, "ours": COMMON | {"ALLOW_PRIVATE_ADDRESSES": 1, "FAST_ENGINE": 1}}
 
 
 class ShelfPage(WebPage):

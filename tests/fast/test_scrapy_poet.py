@@ -25,7 +25,7 @@ PAGES = {
 
 
 class Shop(PageHandler):
-    """A shelf of books below `/PROJECT/`; at its first request, the third book's page comes without content."""
+    """A shelf of books below `/PROJECT/`, which has as many letters in each; at its first request, the third book's page comes without content."""
 
     def do_GET(self):  # noqa: N802 -- as http.server names it
         _, project, page = self.path.split("/", 2)
@@ -56,9 +56,9 @@ def test_pages_are_injected_and_counted_as_in_scrapy_alone():
         result["stats"] = {key: value for key, value in result["stats"].items() if not any(map(key.count, VARYING))}
         result["items"].sort(key=str)  # further requests of two pages may overtake each other
         result["requests"] = sorted(requests[project], key=str)
-    alone, ours = results.values()
+    bare, ours = results.values()
     assert [result.pop("engine") for result in results.values()] == ["ExecutionEngine", "LeanEngine"]
-    assert ours == alone
+    assert ours == bare
     assert ours["items"] == [
         {"response": "DummyResponse", "path": "/only-an-address"},
         {"shelf": "first", "title": "One", "price": "11"},

@@ -101,7 +101,7 @@ def random_expression(random, names, depth):
     return "(" + f" {random.choice(['and', 'or'])} ".join(parts) + ")"
 
 
-@pytest.mark.parametrize("number", range(150))
+@pytest.mark.parametrize("number", range(40))
 def test_any_plan_yields_what_the_reference_yields(number):
     random = Random(number)
     vocabulary = [f"w{index}" for index in range(8)]  # few words, so that duplicates are common

@@ -57,9 +57,13 @@ def test_hostile_words_arrive_in_a_url(word):
     assert "\n" not in target.url
 
 
+@pytest.fixture(scope="module")
+def forum():
+    return Forum()
+
+
 @pytest.mark.parametrize("word", HOSTILE)
-def test_hostile_words_arrive_at_the_forum(word):
-    forum = Forum()
+def test_hostile_words_arrive_at_the_forum(forum, word):
     target = sites.load("demo_forum").search_targets([word], pages=1, per_page=20, sort="newest")[0]
     parts = urlsplit(target.url)
     forum.respond(Request(parts.path, parts.query, "http://127.0.0.1:8800"))
@@ -79,12 +83,11 @@ def test_hostile_words_arrive_in_a_form(word):
     assert parse_qs(target.body, strict_parsing=True) == {"q": [word], "n": ["20"]}
 
 
-def test_a_gbk_site_gets_its_query_in_gbk():
+def test_a_gbk_site_gets_its_query_in_gbk(forum):
     search = '{url: "{base}/gbk/search?q={query}&page={page}", encoding: gb2312, paging: {kind: page}}'
     target = first(search, ["洪水", "镕"])  # the second isn't in GB 2312, only in GBK
     assert target.url == "http://127.0.0.1:8800/gbk/search?q=%BA%E9%CB%AE%20%E9F&page=1"
     assert parse_qs(urlsplit(target.url).query, encoding="gbk")["q"] == ["洪水 镕"]
-    forum = Forum()
     forum.respond(Request("/gbk/search", urlsplit(target.url).query, ""))
     assert json.loads(forum.respond(Request("/echo/last", "", "")).body)["q"] == "洪水 镕"
 
