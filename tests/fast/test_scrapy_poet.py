@@ -25,7 +25,10 @@ PAGES = {
 
 
 class Shop(PageHandler):
-    """A shelf of books below `/PROJECT/`, which has as many letters in each; at its first request, the third book's page comes without content."""
+    """A shelf of books below `/PROJECT/`; at its first request, the third book's page comes without content.
+
+    The names of the projects have as many letters, so that requests have as many bytes.
+    """
 
     def do_GET(self):  # noqa: N802 -- as http.server names it
         _, project, page = self.path.split("/", 2)
