@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from crawler.base import text
 from crawler.extract.declared import first_text, folded
@@ -22,6 +22,7 @@ MAX_CHARACTERS = 300  # of a title
 MAX_HEADINGS = 50  # that are looked at
 MIN_FOLDED = 2  # letters and digits of a title
 MIN_SHARE = 0.5  # of a declared title, that a heading within it has
+MIN_NAMED = 3  # words of a heading in the page's address, of which its title has none
 MIN_SHARE_ALIKE = 0.4  # of the words of a heading, that a title has which says the same in other words
 _HEADINGS = ("h1", "h2", "h3")
 # Titles that no page has: what systems call a kind of page, or what is there when something is missing.
@@ -29,7 +30,10 @@ _NO_TITLES = frozenset(
     """detail details home homepage index untitled blog news page article loading error notfound 404 startseite accueil
     document untitleddocument newpage search menu undefined null""".split()
 )
-_misread = re.compile("[\xc2-\xdf][\x80-\x9f]|[\xe0-\xef][\x80-\x9f][\x80-\xbf]|[\xe0-\xef][\xa0-\xbf][\x80-\x9f]").sub
+_LINK_SIGNS = " #\xa7\xb6"  # of a link to a heading, behind it
+_misread = re.compile(
+    "[\xc2\xc3][\xa1-\xbf]|[\xc2-\xdf][\x80-\x9f]|[\xe0-\xef][\x80-\x9f][\x80-\xbf]|[\xe0-\xef][\xa0-\xbf][\x80-\x9f]"
+).sub
 _words = re.compile(r"[\u3040-\u9fff\uac00-\ud7a3]|[^\W\u3040-\u9fff\uac00-\ud7a3]+").findall
 _separators = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022:\u00bb\u00ab/]+\s+|\s+::\s+|\s*[|\u00bb]\s*|_(?=\D)")
 _looks_like_domain = re.compile(r"(?:https?://)?(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?", re.IGNORECASE).fullmatch
@@ -69,6 +73,8 @@ def read_title(evidence: BlockEvidence, declared: Declared, whole: str, url: str
     """
     whole = _clean(declared, whole)
     site_names = site_names_of(declared, url)
+    if _separators.search(whole):  # some sites are called like their home page
+        site_names -= {folded(whole)}
     headline = _clean(
         declared, first_text(declared.article.get("headline")) or first_text(declared.article.get("name"))
     )
@@ -88,14 +94,16 @@ def read_title(evidence: BlockEvidence, declared: Declared, whole: str, url: str
     for wanted in ("h1", None):  # a smaller heading is one only where no large one is told
         for heading in own:
             if heading.tag == (wanted or heading.tag) and any(_is_part(heading.words, title) for title in titles):
-                return Title(heading.words, "exact", heading.place)
+                labelled = (title for title in titles if heading.words.endswith(f":{title}"))
+                words = next(labelled, heading.words)
+                return Title(_without_site(words, site_names, "", url), "exact", heading.place)
     large = [heading for heading in own if heading.tag == "h1"]
     first = large[0] if large else _Heading(-1, "", "")
     is_only = len({folded(heading.words) for heading in large}) == 1
     has_headline = bool(titles) and titles[0] == headline
     if has_headline and not (is_only and _share_words(first.words, headline)):
-        return Title(_without_site(headline, site_names, whole), "exact", first.place)
-    parted = (_without_site(title, site_names, whole) for title in titles)
+        return Title(_without_site(headline, site_names, whole, url), "exact", first.place)
+    parted = (_without_site(title, site_names, whole, url) for title in titles)
     shown = [title for title in parted if _is_own(title, site_names)]
     is_of_application = titles == [whole] and not _share_words(first.words, whole)  # which is on each page the same
     is_all_there_is = is_only and (has_headline or is_of_application or not titles)
@@ -114,7 +122,7 @@ def _headings(evidence: BlockEvidence) -> Iterator[_Heading]:
             count += 1
             if count > MAX_HEADINGS:
                 return
-            words = text.line(_well_read(evidence.texts[place]))
+            words = text.line(_well_read(evidence.texts[place]).rstrip(_LINK_SIGNS))
             if len(words) <= MAX_CHARACTERS:
                 yield _Heading(place, block.tag, words)
 
@@ -179,10 +187,14 @@ def _share_words(heading: str, title: str) -> bool:
 
 def _is_likelier(heading: str, title: str, url: str) -> bool:
     """Returns whether a heading has words of a title, and as many of its own in the page's address as that."""
-    own, others = {*_words(heading.casefold())}, {*_words(title.casefold())}
-    named = {*_words(urlsplit(url).path.casefold())}
+    own, others, named = {*_words(heading.casefold())}, {*_words(title.casefold())}, _words_of_address(url)
     share_named = len(named & own) * len(others) - len(named & others) * len(own)
-    return share_named >= 0 and len(own & others) >= MIN_SHARE_ALIKE * min(len(own), len(others))
+    is_alike = len(own & others) >= MIN_SHARE_ALIKE * min(len(own), len(others))
+    return (share_named >= 0 and is_alike) or (len(named & own) >= MIN_NAMED and named.isdisjoint(others))
+
+
+def _words_of_address(url: str) -> set[str]:
+    return {*_words(unquote(urlsplit(url).path).replace("_", " ").casefold())}
 
 
 def _stands_alone(heading: str, title: str) -> bool:
@@ -191,16 +203,19 @@ def _stands_alone(heading: str, title: str) -> bool:
     return len(own) >= MIN_SHARE * len(folded(title)) or own in map(folded, _separators.split(title))
 
 
-def _without_site(title: str, site_names: frozenset[str], whole: str) -> str:
-    """Returns a title without what its site is called at either end; one that nobody repeats, without its last part."""
+def _without_site(title: str, site_names: frozenset[str], whole: str, url: str) -> str:
+    """Returns a title without what its site is called at either end; one that nobody repeats, without its last part.
+
+    Before what a site's home page tells stands whose it is.
+    """
     parts = [(match.start(), match.end()) for match in _separators.finditer(title)]
     if not parts:
         return title
-    first, last = title[: parts[0][0]], title[parts[-1][1] :]
-    if folded(last) in site_names:
-        return title[: parts[-1][0]]
+    first, last, rest = title[: parts[0][0]], title[parts[-1][1] :], title[: parts[-1][0]]
+    if folded(last).rstrip("0123456789") in site_names:
+        return rest
     if folded(first) in site_names:
-        return title[parts[0][1] :]
-    if title == whole and len(folded(last)) <= len(folded(title[: parts[-1][0]])):
-        return title[: parts[-1][0]]
-    return title
+        return title[parts[0][1] :] if urlsplit(url).path.strip("/") else title
+    named = _words_of_address(url)
+    is_named_before = not named.isdisjoint(_words(rest.casefold())) and named.isdisjoint(_words(last.casefold()))
+    return rest if title == whole and (len(folded(last)) <= len(folded(rest)) or is_named_before) else title

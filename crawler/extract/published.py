@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from crawler.extract.dates import Day, Guess, to_utc
+from crawler.extract.dates.cldr_names import month_of
 from crawler.extract.dates.labels import LABELS, says_only
 from crawler.extract.declared import first_text
 
@@ -117,7 +118,7 @@ _named_for_time = re.compile(
     re.IGNORECASE,
 ).search
 _is_dotted = re.compile(r"\d{1,2}\.\s?\d{1,2}\.\s?\d{4}(?:\D|$)").match
-_in_address = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})(?:[/-](\d{1,2}))?(?=[/_-]|$)").search
+_in_address = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2}|[a-z]{3,9})(?:[/-](\d{1,2}))?(?=[/_-]|$)").search
 
 
 @lru_cache(maxsize=2_000)  # several parts of the reading ask for the same lines
@@ -178,13 +179,20 @@ def read_published(
     def sureness(words: str, instant: str, sure: Sureness) -> Sureness:
         return _sureness(words, instant, sure, knows_zone=site.timezone != "UTC")
 
-    changes = {first_text(declared.article.get("dateModified")), *(date.words for date in in_words if date.is_later)}
+    changes = [*_changes(declared)]
+
+    def is_change_alone(seen: str, declared_words: str, instant: str) -> bool:
+        if declared_words in (*changes, *(date.words for date in in_words if date.is_later)):
+            return seen[:10] < instant[:10]  # what is declared may be no more than the change
+        # Some themes show the day of the last change alone, without a word that says so.
+        is_of_change = any(_is_near(seen, changed) for words in changes if (changed := read(words)))
+        return is_of_change and not any(_is_near(instant, shown) for date in in_words if (shown := read(date.words)))
+
     for words in _declared(declared):
         if instant := read(words):
-            if words in changes:  # it may be no more than that: what people see tells
-                seen = next(filter(None, (read(date.words) for date in in_words if not date.is_later)), instant)
-                if seen[:10] < instant[:10]:
-                    return seen, "guess"
+            seen = next(filter(None, (read(date.words) for date in in_words if not date.is_later)), None)
+            if seen and is_change_alone(seen, words, instant):
+                return seen, "guess"
             return instant, sureness(words, instant, "exact")
     first = written.first_post
     in_text: Iterator[tuple[str, Sureness]] = (
@@ -205,13 +213,14 @@ def _by_address(
     wrong on a page that was kept.
     """
     address = _in_address(urlsplit(url).path)
-    month = f"{address[1]}-{address[2]:>02}" if address else ""
+    number = month_of(address[2], "en") or address[2] if address else ""
+    month = f"{address[1]}-{number:>02}" if address and str(number).isdecimal() else ""
     others: list[tuple[str, Sureness]] = []
     for instant, sure in in_text:
         if instant.startswith(month) and not isinstance(instant, Guess):
             return instant, sure
         others.append((instant, sure))
-    if address and address[3] and (instant_of_address := read(f"{month}-{address[3]:>02}")):
+    if month and address and address[3] and (instant_of_address := read(f"{month}-{address[3]:>02}")):
         return instant_of_address, "guess"
     return min(others, key=lambda other: isinstance(other[0], Guess), default=(None, "guess"))
 
@@ -236,6 +245,16 @@ def language_of_dates(declared: Declared, language: str, url: str) -> str:
     return (
         named if named.lower().startswith("en-") and named != "en-US" else f"en-{_REGIONS.get(domain, '')}".rstrip("-")
     )
+
+
+def _is_near(instant: str, other: str) -> bool:
+    return abs(datetime.fromisoformat(instant) - datetime.fromisoformat(other)) < 2 * AHEAD
+
+
+def _changes(declared: Declared) -> Iterator[str]:
+    """Yields when the page was changed, as it declares."""
+    yield from (first_text(entity.get("dateModified")) for entity in (declared.article, declared.web_page))
+    yield declared.metas.get("article:modified_time", "")
 
 
 def _declared(declared: Declared) -> Iterator[str]:
@@ -302,12 +321,14 @@ def dates_elsewhere(evidence: BlockEvidence, heading: int, posts: Iterable[Box])
     )
     for place, line in islice(lines, MAX_LINES):
         block = blocks[place]
-        for date in _dates_in(block):
+        label = evidence.texts[place - 1] if place else ""  # which may stand on a line of its own
+        is_labelled_later = len(label) <= MAX_LABEL_CHARACTERS and _is_later(label) is not None
+        for date in _dates_in(block, is_later=is_labelled_later and not _has_figures(label)):
             is_alone = _is_alone(date.words, line)
             if not is_alone and not _is_named(block) and not _tells_of_itself(line):
                 continue
             if evidence.is_beside(block.box):
-                beside |= {date.words: date} if is_alone else {}
+                beside |= {date.words: date} if is_alone and not date.is_later else {}
                 continue
             box = block.box
             kind = box.tag, box.classes, box.parent and box.parent.classes, date.is_later
@@ -347,7 +368,7 @@ def _in_words(lines: Sequence[TextBlock]) -> Iterator[WrittenDate]:
         yield from _dates_in(block)
 
 
-def _dates_in(block: TextBlock) -> Iterator[WrittenDate]:
+def _dates_in(block: TextBlock, *, is_later: bool = False) -> Iterator[WrittenDate]:
     """Yields the dates of a block: those of its elements that are named for one, or else those of its first line.
 
     Within a sentence, a date is of what it tells.
@@ -369,7 +390,7 @@ def _dates_in(block: TextBlock) -> Iterator[WrittenDate]:
             is_own = _tells_of_itself(line) or not _is_in_sentence(before, line[last:])
             if is_own and not _is_of_other(label):
                 is_named_later = _is_later(names) is not None and "publish" not in names.lower()
-                yield WrittenDate(match[0], is_named_later or _is_later(label) is not None)
+                yield WrittenDate(match[0], (is_later and not before) or is_named_later or _is_later(label) is not None)
         if last:
             return
 
@@ -386,7 +407,8 @@ def _marked(lines: Sequence[TextBlock]) -> Iterator[WrittenDate]:
                 names = f"{_class(element)} {element.attr('itemprop')}".lower()
                 before = block.text[max(0, begin - MAX_LABEL_CHARACTERS) : begin]
                 is_named_for_change = _is_later(names) is not None and "publish" not in names
-                yield WrittenDate(" ".join(words.split()), is_named_for_change or _is_later(before) is not None)
+                is_later = is_named_for_change or _is_later(f"{before} {words}") is not None
+                yield WrittenDate(" ".join(words.split()), is_later)
 
 
 def time_marking(element: Element) -> str:

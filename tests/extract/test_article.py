@@ -217,6 +217,14 @@ def test_a_line_by_the_title_says_by_whom_and_when():
             "head": ld(f'{{{ARTICLE}, "datePublished": "Jan 27, 2026", "dateModified": "Jan 27, 2026"}}'),
             "main": f"<h1>Flood in Wulong</h1><p>Published 3 Nov 2025</p><p>Updated Jan 27, 2026</p>{STORY}",
         },
+        {
+            "head": ld(f'{{{ARTICLE}, "datePublished": "2024-01-27", "dateModified": "2025-11-03"}}'),
+            "main": f"<h1>Flood in Wulong</h1><p>Nov 3, 2025</p>{STORY}",
+        },
+        {
+            "main": f"<h1>Flood in Wulong</h1>{STORY}",
+            "after": "<aside><h4>Reviewed</h4><p>4 Nov 2025</p><h4>Published</h4><p>3 Nov 2025</p></aside>",
+        },
         {"main": f"<h1>Flood in Wulong</h1>{STORY}", "after": "<div><h4>Published</h4><div>3 Nov 2025</div></div>"},
         {"main": f"<h1>Flood</h1>{STORY}<p class=post-meta>Li Si<span class=date>3. November 2025</span></p>"},
         {"main": f"<h1>Flood in Wulong</h1><p>Nov 3, 2025Updated: Jan 27, 2026</p>{STORY}"},
@@ -231,7 +239,8 @@ def test_a_line_by_the_title_says_by_whom_and_when():
         {"main": f"<h1>Flood in Wulong</h1><p class=date>3 Nov 2025</p>{STORY}",
          "after": "<ul><li class=date>4 Nov 2025</li><li class=date>5 Nov 2025</li></ul>"},
     ],
-    ids=["no member's", "not that of the last change", "the only one that stands alone", "named below the text",
+    ids=["no member's", "not that of the last change", "the change that is shown", "labelled above",
+         "the only one that stands alone", "named below the text",
          "glued to another", "dotted", "above the title", "of the page's state", "a sentence about the page",
          "of its last change", "not of what the text tells", "not of other stories"],
 )  # fmt: skip
@@ -245,6 +254,7 @@ def test_a_date_is_the_pages_own(page):
     [
         ("https://a.example/2025/11/03/flood", "", "2025-11-03"),  # no date on the page is of that month
         ("https://a.example/2025/12/flood", "", "2025-12-09"),
+        ("https://a.example/2025/nov/03/flood", "", "2025-11-03"),
         ("https://a.co.uk/flood", "", "2024-03-11"),
         ("https://a.example/flood", META("og:locale", "en_GB"), "2024-03-11"),
         ("https://a.gov/flood", "", "2024-11-03"),
@@ -264,8 +274,10 @@ def test_the_address_tells_which_date_is_the_pages_and_what_comes_first_in_it(ur
         ("Welcome to us", "Life is like a river", "Welcome to us", "guess"),
         ("Flood \u00e2\u0080\u0093 a story", "Flood \u00e2\u0080\u0093 a story", "Flood \u2013 a story", "exact"),
         ("SF&amp;#x27;s flood", "SF\u2019s flood", "SF\u2019s flood", "exact"),
+        ("Flood", "Title:Flood", "Flood", "exact"),
+        ("Flood", "Flood\u00c2\u00b6", "Flood", "exact"),
     ],
-    ids=["the heading says the same", "the heading is no title", "misread", "escaped twice"],
+    ids=["the heading says the same", "the heading is no title", "misread", "escaped twice", "label", "link"],
 )
 def test_a_title_is_what_people_see_of_those_that_say_the_same(declared, heading, title, sure):
     head = SHELL.replace("Flood in Wulong - Riverside", declared)
