@@ -15,7 +15,7 @@ from crawler.config.check import redaction_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
 T = TypeVar("T")
 MAX_ERRORS = 50  # most errors of a file that are shown; whoever has mended so many looks again
@@ -92,13 +92,8 @@ def shown_count(name: str, number: float) -> str:
 
 
 def bytes_text(number: float) -> str:
-    """Returns a number of bytes with its unit."""
-    return scaled(number, UNITS, " ")
-
-
-def scaled(number: float, units: Sequence[str], between: str) -> str:
-    """Returns a number in few characters, in the unit of which it has up to three digits before the point."""
+    """Returns a number of bytes in the unit of which it has up to three digits before the point."""
     place = 0
-    while number >= UNIT and place < len(units) - 1:
+    while number >= UNIT and place < len(UNITS) - 1:
         number, place = number / UNIT, place + 1
-    return f"{number:,.0f}{between}{units[place]}" if number >= WHOLE_FROM else f"{number:.3g}{between}{units[place]}"
+    return f"{number:,.0f} {UNITS[place]}" if number >= WHOLE_FROM else f"{number:.3g} {UNITS[place]}"

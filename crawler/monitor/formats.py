@@ -5,12 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crawler.cli.output import scaled
-
 if TYPE_CHECKING:
     from crawler.monitor.words import Messages
 
-SHORT = ("", "k", "M", "G", "T")
 WHOLE_FROM = 100  # smaller rates have decimals
 # Seconds of a unit, and its message; from how many of it on the next one is used: 90 s say more than 2 minutes.
 SPANS = ((1, "span.seconds", 120), (60, "span.minutes", 120), (3600, "span.hours", 48), (86400, "span.days", None))
@@ -21,11 +18,6 @@ def number(value: float) -> str:
     if isinstance(value, int) or value >= WHOLE_FROM:
         return f"{value:,.0f}"
     return f"{value:.3g}"
-
-
-def short(value: float) -> str:
-    """Returns a number in few characters, such as 12.3M."""
-    return scaled(value, SHORT, "")
 
 
 def span(seconds: float, words: Messages) -> str:

@@ -95,9 +95,7 @@ class Monitor:
 _templates = Environment(
     loader=PackageLoader("crawler.monitor"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
-_templates.filters.update(
-    number=formats.number, short=formats.short, bytes=bytes_text, span=formats.span, at=formats.at
-)
+_templates.filters.update(number=formats.number, bytes=bytes_text, span=formats.span, at=formats.at)
 
 
 class WebRequest:
