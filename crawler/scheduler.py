@@ -235,7 +235,7 @@ class Scheduler(BaseScheduler):
 
     def _robots_asked(self, event: RobotsAsked) -> None:
         """Ends the visits that were held while their robots.txt was asked for, and haven't started."""
-        self._seeds.lanes.end_waiting(
+        self._seeds.lanes.end_not_started(
             event.host, lambda visit: visit.end_at_once(*event.outcome(visit.seed, visit.claimed.tries))
         )
 
@@ -269,7 +269,7 @@ class Scheduler(BaseScheduler):
 
     def _task_died(self, _event: TaskDied) -> None:
         self._finish("failed")
-        self._seeds.lanes.release_waiting()
+        self._seeds.lanes.release_not_started()
         self._seeds.release_all()
 
     async def _watch_for_stop(self) -> None:
@@ -283,7 +283,7 @@ class Scheduler(BaseScheduler):
             return
         self._life.stopping.set()
         logger.info(log_events.WORKER_STOPPING, self._seeds.lanes.not_started)
-        self._seeds.lanes.release_waiting()
+        self._seeds.lanes.release_not_started()
         await asyncio.sleep(STOP_GRACE_SECONDS)
         self._seeds.release_all()  # pages that are slow, or whose sink is away; other workers will visit them
 
@@ -312,7 +312,7 @@ class Scheduler(BaseScheduler):
             await cancel(self._opening)  # a worker that is told to stop as it joins leaves nothing behind either
         await cancel(*self._tasks)  # first: a claim under way would bring seeds after the others were released
         await self._claiming.claims.close()
-        self._seeds.lanes.release_waiting()
+        self._seeds.lanes.release_not_started()
         self._seeds.release_all()
         await self.worker.close()
 

@@ -347,13 +347,13 @@ async def test_a_worker_that_has_room_for_nothing_ends_when_all_is_done(build, m
 async def test_what_fails_while_a_worker_closes_is_still_told(build, caplog, monkeypatch):
     caplog.set_level("INFO", "crawler.worker.reports.failure_log")
     worker = (await build()).worker
-    drain = worker.claiming.settler.drain
+    send_all = worker.claiming.settler.send_all
 
-    async def fail_and_drain(seconds):
+    async def fail_and_send(seconds):
         worker.events.publish(FetchFailed("a.test", "robots.txt", "timeout", "http://a.test/robots.txt", ""))
-        return await drain(seconds)
+        return await send_all(seconds)
 
-    monkeypatch.setattr(worker.claiming.settler, "drain", fail_and_drain)
+    monkeypatch.setattr(worker.claiming.settler, "send_all", fail_and_send)
     await worker.close()
     assert any(text.startswith("a.test: 1 failure in ") for text in caplog.messages)
 

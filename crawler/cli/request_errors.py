@@ -65,7 +65,7 @@ class RequestErrors:
         reason, cause = outcome_of_error(error).reason, error.__cause__
         failed = self._robots_failures.get(origin(url)) if reason == reasons.ROBOTS_UNREACHABLE else None
         if failed is not None:
-            what = "takes too long" if failed.reason == reasons.TIMEOUT else f"can't be fetched: {failed.why}"
+            what = "takes too long" if failed.reason == reasons.TIMEOUT else f"can't be fetched: {failed.error_text}"
             return UnavailableError(f"{failed.url} {what}")
         if reason in REFUSALS:
             return CrawlRefusesError(url, REFUSALS[reason].format(origin=origin(url), cause=cause))

@@ -106,7 +106,7 @@ def _pace(site: str, last_hour: Steps, now_s: float) -> float:
     ended = [
         (begin, sum(counts.get(f"{history.BY_SITE}{site}:{how}", 0) for how in SETTLED)) for begin, counts in last_hour
     ]
-    active = [place for place, (_begin, seeds) in enumerate(ended) if seeds]
+    active = [index for index, (_begin, seeds) in enumerate(ended) if seeds]
     if not active:
         return 0.0
     first = active[0] + (len(active) > 1)  # it began at some moment of its first step

@@ -113,8 +113,8 @@ async def read(redis: Redis, keys: Keys, partitions: int, plan: str | None = Non
                 for name, site in some:
                     pipeline.hgetall(part.ledger(name, site))
                 answers: Any = await pipeline.execute()
-            for place, fields in zip(some, answers, strict=True):
-                _add(ledger.setdefault(place, {"nav": Account(), "content": Account()}), fields)
+            for plan_and_site, fields in zip(some, answers, strict=True):
+                _add(ledger.setdefault(plan_and_site, {"nav": Account(), "content": Account()}), fields)
     return ledger
 
 

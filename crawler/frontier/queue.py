@@ -60,7 +60,7 @@ FULL_MILLISECONDS = 5_000  # how long until a full Redis is tried again: seeds m
 SEED_FIELDS = 7  # how many entries each seed takes in the answer of claim.lua
 
 
-ClaimState = Literal["ok", "locked", "lapsed", "drain", "quarantined", "full", "late"]
+ClaimState = Literal["ok", "locked", "lapsed", "laden", "quarantined", "full", "late"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class ClaimAnswer:
 
     Attributes:
         state: `ok`; `locked` (another claimant holds the partition's lock); `lapsed` (the owner has no session and must
-            open one first); `drain` (a quarantined seed waits for this owner, who must first end what it carries);
+            open one first); `laden` (a quarantined seed waits for this owner, who must first end what it carries);
             `quarantined` (the one seed given is quarantined, run nothing beside it); `full` (Redis is at its maxmemory
             and refuses claims); `late` (worker/claiming/claims.py: the answer isn't there yet).
         wait_ms: How long until a claim may succeed; None when nothing is in sight.

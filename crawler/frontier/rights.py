@@ -56,10 +56,10 @@ return missing
 
 def whole_commands(keys: Keys, *, cluster: bool = False) -> dict[str, str]:
     """Returns the commands by name, each as a text that could be sent."""
-    place = f"{keys.prefix}:{{plans}}:right"  # neither this key nor this channel is used by anybody
+    key = f"{keys.prefix}:{{plans}}:right"  # neither this key nor this channel is used by anybody
     commands = {**COMMANDS, **(IN_A_CLUSTER if cluster else {})}
     return {
-        name: " ".join((*name.split("|"), arguments.replace("KEY", place))).strip()
+        name: " ".join((*name.split("|"), arguments.replace("KEY", key))).strip()
         for name, arguments in commands.items()
     }
 

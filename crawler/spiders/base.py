@@ -145,7 +145,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             for item in await self._read(page, response, visit, site):
                 yield item
         except ExtractError as error:
-            visit.why = str(error)
+            visit.error_text = str(error)
             outcome = outcome_of_extract_error(error, response.status)
             if page.gaps:  # what it lacks may be what was to be read
                 outcome = Outcome("retry", outcome.reason)
@@ -188,7 +188,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     def _decide_by(self, error: BaseException, visit: Visit) -> None:
         """Decides a visit's outcome by what was raised while its page was fetched or rendered."""
-        visit.why = str(error)
+        visit.error_text = str(error)
         self.decide_outcome(visit, outcome_of_error(error), at_least_s=getattr(error, "wait_s", 0.0))
 
     def decide_outcome(self, visit: Visit, outcome: Outcome, at_least_s: float = 0.0) -> None:
@@ -279,7 +279,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
 
     def _release(self, visit: Visit, error: UnavailableError) -> None:
         """Decides that a seed is released: it can't be finished here now, by no fault of its own."""
-        visit.why = str(error)
+        visit.error_text = str(error)
         visit.end_as("release", reasons.UNAVAILABLE)
 
 

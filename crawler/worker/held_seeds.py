@@ -106,12 +106,12 @@ class HeldSeeds:
                 by_turn[claimed.seed.host, claimed.turn].append(claimed)
         lanes = [Lane.of(seeds, self._events) for seeds in by_turn.values()]
         # The lanes of seeds that need no fetch stand for no turn.
-        to_be_told = [Lane.of([seed], self._events).waiting.popleft() for seed in answer.seeds if seed.delivered]
-        self.visits.update(to_be_told, *(lane.waiting for lane in lanes))
+        to_be_told = [Lane.of([seed], self._events).not_started.popleft() for seed in answer.seeds if seed.delivered]
+        self.visits.update(to_be_told, *(lane.not_started for lane in lanes))
         self.lanes.hold(lanes)
         await self._claiming.sites.load({claimed.seed.site for claimed in answer.seeds})
         if self._life.stopping.is_set():
-            self.lanes.release_waiting()
+            self.lanes.release_not_started()
         for lane in lanes:
             self.lanes.start(lane)
         for visit in to_be_told:
@@ -140,7 +140,7 @@ class HeldSeeds:
         """Returns the seconds to wait before the next claim, after one that brought no seeds."""
         if answer.state == "locked":
             return random.uniform(0.1, 1.0) * LOCK_RETRY_SECONDS
-        if answer.state in ("lapsed", "drain", "late"):
+        if answer.state in ("lapsed", "laden", "late"):
             return NO_ROOM_SECONDS
         wait_s = self._idle_wait_s if self._life.session.reachable else min(self._idle_wait_s, DEAF_SECONDS)
         if answer.wait_ms is not None:
@@ -178,7 +178,7 @@ class HeldSeeds:
     def _egress_changed(self, event: EgressChanged) -> None:
         """Leaves to others what this worker can't fetch; claims again as soon as it can."""
         if event.is_down:
-            self.lanes.release_waiting()
+            self.lanes.release_not_started()
         else:
             self._life.wake.set()
 
@@ -188,7 +188,7 @@ class HeldSeeds:
         Pages that were fetched by then are delivered all the same, and their seeds end if the lease can still be
         renewed.
         """
-        self.lanes.release_waiting(event.partition)
+        self.lanes.release_not_started(event.partition)
         users = self._turns.users(event.partition)
         fetching = [
             visit

@@ -477,8 +477,8 @@ class Model:
         if quarantined:
             must(not holds and len(given) == 1, claim, "gave a quarantined seed beside others")
             return {"quarantined"}, given
-        can_drain = any(seed.state == "quarantined" for seed in waiting.values()) and holds and not given
-        return {"ok", "drain"} if can_drain else {"ok"}, given
+        is_laden = any(seed.state == "quarantined" for seed in waiting.values()) and holds and not given
+        return {"ok", "laden"} if is_laden else {"ok"}, given
 
     def _reclaim(self, frontier):
         """Takes back what owners held whose sessions have lapsed."""

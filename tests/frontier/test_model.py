@@ -22,7 +22,7 @@ LONG = 200_000 if os.environ.get("FAULTS") == "full" else SHORT_FAULTS
 STEPS_OF_A_PROGRAM = 250
 REACHED = {  # what programs must make the frontier do, for what they don't come to isn't tested
     *(f"offered: {what}" for what in ("new", "known", "remembered", "over-budget", "deleted", "replaced")),
-    *(f"claim answered: {what}" for what in ("ok", "drain", "quarantined", "lapsed")),
+    *(f"claim answered: {what}" for what in ("ok", "laden", "quarantined", "lapsed")),
     *(f"claimed: to be {what}" for what in ("fetched", "told")),
     *(f"settled: {what}" for what in ("finish", "retry", "fail", "release", "postpone", "fetch", "refused")),
     *(f"counted: {what}" for what in ("script-route", "redirected", "reclaimed", "retried", "missed", "visits")),

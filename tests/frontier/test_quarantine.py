@@ -29,8 +29,8 @@ async def test_quarantined_seeds_are_claimed_one_by_one_by_who_carries_nothing(f
     await frontier.offer(content(1), content(2))
     await crash_twice(frontier)
     await frontier.offer(content(3, "b.test"))
-    assert (await frontier.claim("A", carrying=5)).state == "drain"
-    other = await frontier.claim("B", carrying=5)  # A drains already: B goes on
+    assert (await frontier.claim("A", carrying=5)).state == "laden"
+    other = await frontier.claim("B", carrying=5)  # it is A's already: B goes on
     assert (other.state, [claimed.seed for claimed in other.seeds]) == ("ok", [content(3, "b.test")])
     for _ in range(2):
         answer = await frontier.claim("A", carrying=0)

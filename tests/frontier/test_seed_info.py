@@ -69,7 +69,7 @@ async def test_a_seed_after_two_crashes_is_said_to_be_quarantined(frontier, info
     await frontier.offer(content(1))
     await frontier.crash("C")
     await frontier.crash("D")
-    assert (await frontier.claim("A", carrying=1)).state == "drain"
+    assert (await frontier.claim("A", carrying=1)).state == "laden"
     info = await info_of(content(1))
     assert (info.state, info.details["crashes_alone"]) == ("quarantined", 0)
 

@@ -10,7 +10,7 @@
 --   2. It takes back some of what workers held whose sessions have lapsed. No process of its own has to be alive for
 --      that: every claim does a part of it.
 --   3. If a seed is in quarantine, since workers have died while they fetched it (lib/states.lua), the owner may be the
---      one who tries it next, with nothing beside it. An owner who still holds others is told to drain: to end them,
+--      one who tries it next, with nothing beside it. An owner who still holds others is laden: it is to end them,
 --      claim no more, and then ask again.
 --   4. It gives seeds of the hosts that have waited longest, each on a free turn of its host (lib/turns.lua).
 --   5. It says when the next claim may succeed.
@@ -19,7 +19,7 @@
 --   how many seeds the owner carries; LOCK_MILLISECONDS; 1 if the owner has a browser, else 0.
 -- Returns {state, next_ms, server_ms, seeds, left}:
 --   state    'ok', 'locked' (next_ms: what is left of the lock), 'lapsed' (the owner must open a session first),
---            'drain' (as said under 3), or 'quarantined' (the one seed given is)
+--            'laden' (as said under 3), or 'quarantined' (the one seed given is)
 --   next_ms  ms until a claim may succeed; -1: nothing is in sight
 --   seeds    a flat list, for each seed: fingerprint, stored value and below it the lines of `also`, token of its turn
 --            (0 for a page that needs no fetch, nor a turn), when it was due, tries, delay of its host in ms, and 1 if
@@ -39,7 +39,7 @@ local MOST = {
   site_looks = 50, -- seeds of a host whose sites are looked at, to see whether all need a browser
 }
 local MAX_CRASHES = 3 -- how many workers may die with a quarantined seed before it fails
-local DRAIN_MS = 60000 -- how soon an owner who is told to drain must come for the quarantined seed, before others may
+local UNLOAD_MS = 60000 -- how soon an owner who is laden must come for the quarantined seed, before others may
 local YIELD_MS = 1200 -- how long a turn is left to whoever waits for it, who asks once a second
 
 local channel, other_channel, token, owner, claim, serial, max_seeds, carrying, lock_ms, has_browser = unpack(ARGV)
@@ -168,15 +168,15 @@ local function give(fingerprint, value, further, kinds, due, turn_token, delay)
 end
 
 -- Gives the first quarantined seed that is due and whose host has a free turn, unless another living owner is already
--- the one who drains for quarantined seeds (`quarantine_owner`), which makes this one it. Reads and writes `quarantine`
--- and `quarantine_owner`. Returns the call's state: 'ok' (there is none for this owner), 'drain' or 'quarantined'.
+-- the one who takes quarantined seeds (`quarantine_owner`), which makes this one it. Reads and writes `quarantine`
+-- and `quarantine_owner`. Returns the call's state: 'ok' (there is none for this owner), 'laden' or 'quarantined'.
 local function give_quarantined()
   if call('ZCARD', quarantine) == 0 then return 'ok' end
-  local drainer = call('GET', quarantine_owner)
-  if drainer and drainer ~= owner and call('ZSCORE', sessions, drainer) then return 'ok' end
-  local waiting = call('ZRANGE', quarantine, '-inf', now, 'BYSCORE', 'LIMIT', 0, MOST.quarantine_looks, 'WITHSCORES')
-  for i = 1, #waiting, 2 do
-    local fingerprint, due = waiting[i], tonumber(waiting[i + 1])
+  local taker = call('GET', quarantine_owner)
+  if taker and taker ~= owner and call('ZSCORE', sessions, taker) then return 'ok' end
+  local entries = call('ZRANGE', quarantine, '-inf', now, 'BYSCORE', 'LIMIT', 0, MOST.quarantine_looks, 'WITHSCORES')
+  for i = 1, #entries, 2 do
+    local fingerprint, due = entries[i], tonumber(entries[i + 1])
     local value, further, kinds = call('HGET', seed, fingerprint), further_of(fingerprint), nil
     local host, stored_kinds = host_and_kinds(value or '', further)
     if value then value, further, kinds = obey_stops(fingerprint, value, further, stored_kinds, due) end
@@ -188,9 +188,9 @@ local function give_quarantined()
       local delay, concurrency = politeness_of(host_turns)
       local free = free_turns(host_turns, concurrency)
       if #free > 0 then
-        call('SET', quarantine_owner, owner, 'PX', DRAIN_MS)
+        call('SET', quarantine_owner, owner, 'PX', UNLOAD_MS)
         -- Beside what it carries, an owner holds what it has ended until that has been settled here.
-        if carrying > 0 or call('EXISTS', held .. owner) == 1 then return 'drain' end
+        if carrying > 0 or call('EXISTS', held .. owner) == 1 then return 'laden' end
         call('ZREM', quarantine, fingerprint)
         local turn_token = acquire_turn(host_turns, owner, serial, free[1], frontier)
         give(fingerprint, value, further, kinds, due, turn_token, delay)
@@ -377,13 +377,13 @@ end
 -- Returns the first hosts whose time has come, at most `limit`. To an owner with a browser also those that were left to
 -- such owners: one of each kind in turn, so that neither holds the other up.
 local function hosts_due(limit)
-  local waiting = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, limit)
-  if not any_left then return waiting end
+  local for_all = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, limit)
+  if not any_left then return for_all end
   local range = { text(FOR_BROWSERS), text(FOR_BROWSERS + now) }
   local left = call('ZRANGE', hosts, range[1], range[2], 'BYSCORE', 'LIMIT', 0, limit)
   local mixed = {}
-  for n = 1, math.max(#waiting, #left) do
-    mixed[#mixed + 1] = waiting[n]
+  for n = 1, math.max(#for_all, #left) do
+    mixed[#mixed + 1] = for_all[n]
     mixed[#mixed + 1] = left[n]
   end
   return mixed
@@ -396,9 +396,9 @@ local function give_from_hosts()
   local looked_at = 0
   while not is_full() and looked_at < MOST.hosts do
     local limit = math.min(max_seeds - given.number, MOST.hosts_per_read)
-    local waiting = hosts_due(limit)
-    if #waiting == 0 then break end
-    for _, host in ipairs(waiting) do
+    local due_hosts = hosts_due(limit)
+    if #due_hosts == 0 then break end
+    for _, host in ipairs(due_hosts) do
       if is_full() then break end
       looked_at = looked_at + 1
       if host == DELIVERED then
@@ -456,7 +456,7 @@ end
 -- holder of a seed may die, `sessions`. `reclaimed`: how much this call has reclaimed; at the limit there may be more.
 local function next_claim_ms(reclaimed)
   local LAPSE_GRACE_MS = 100 -- added to the next session's deadline, so that one look finds it lapsed
-  local DRAIN_LOOK_MS = 1000 -- when a quarantined seed is looked for again: another owner may be draining for it
+  local LOOK_MS = 1000 -- when a quarantined seed is looked for again: another owner may be about to take it
   local LEFT_MS = 100 -- when an owner asks again that has left turns to others, who may not want them
   if reclaimed >= MOST.reclaimed then return 0 end
   local waits = {}
@@ -470,7 +470,7 @@ local function next_claim_ms(reclaimed)
     if #first_session > 0 then waits[#waits + 1] = math.max(0, tonumber(first_session[2]) - now) + LAPSE_GRACE_MS end
   end
   local first_quarantined = call('ZRANGE', quarantine, 0, 0, 'WITHSCORES')
-  if #first_quarantined > 0 then waits[#waits + 1] = math.max(DRAIN_LOOK_MS, tonumber(first_quarantined[2]) - now) end
+  if #first_quarantined > 0 then waits[#waits + 1] = math.max(LOOK_MS, tonumber(first_quarantined[2]) - now) end
   if #waits == 0 then return -1 end
   local wait = math.min(unpack(waits))
   return leaves_turns and given.number == 0 and math.max(wait, LEFT_MS) or wait

@@ -80,18 +80,18 @@ end
 -- finished for that plan, and stored for others who can't be told of it. Reads `seed`, `also`, `fail`, `parked`,
 -- `reasons`, `finish`.
 local function read_known(fingerprints, kinds)
-  local waiting, absent, plans, places, finished = {}, {}, {}, {}, {}
+  local unfinished, absent, plans, places, finished = {}, {}, {}, {}, {}
   for n, value in ipairs(read_all('HMGET', seed, fingerprints)) do
     local fingerprint = fingerprints[n]
-    if value then waiting[#waiting + 1] = fingerprint end
+    if value then unfinished[#unfinished + 1] = fingerprint end
     stored[fingerprint] = value or nil
   end
-  for n, lines in ipairs(read_further(waiting)) do further[waiting[n]] = lines end
-  if #waiting > 0 and call('EXISTS', parked) == 1 then
-    for n, score in ipairs(read_all('ZMSCORE', parked, waiting)) do is_parked[waiting[n]] = score and true end
+  for n, lines in ipairs(read_further(unfinished)) do further[unfinished[n]] = lines end
+  if #unfinished > 0 and call('EXISTS', parked) == 1 then
+    for n, score in ipairs(read_all('ZMSCORE', parked, unfinished)) do is_parked[unfinished[n]] = score and true end
   end
-  if #waiting > 0 and call('EXISTS', fail) == 1 then
-    for n, score in ipairs(read_all('ZMSCORE', fail, waiting)) do has_failed[waiting[n]] = score and true end
+  if #unfinished > 0 and call('EXISTS', fail) == 1 then
+    for n, score in ipairs(read_all('ZMSCORE', fail, unfinished)) do has_failed[unfinished[n]] = score and true end
   end
   for n, fingerprint in ipairs(fingerprints) do
     if has_failed[fingerprint] and stop_of(kinds[n].plan) ~= 'cancel'

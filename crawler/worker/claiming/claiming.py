@@ -111,7 +111,7 @@ class Claiming:
             life.session,
             self.settler,
             browser=browser,
-            drain_s=self._session_s,
+            send_s=self._session_s,
             redis_full=self.redis_full,
             wake=life.wake,
             stats=stats,
@@ -215,7 +215,7 @@ class Claiming:
         await self.teller.close()
         await self.offers.close()
         await self.fair_share.close()
-        if not await self.settler.drain(self._session_s):
+        if not await self.settler.send_all(self._session_s):
             logger.warning(log_events.REDIS_AWAY_AT_END)
         await self.settler.close()
         for lease in self._life.session.leases:

@@ -42,9 +42,9 @@ class Claims:
     doesn't answer soon isn't waited for: its claim stays under way, and what it gives comes with a later answer.
 
     Args:
-        settler: Flushed before a quarantined seed is claimed, which may kill its worker.
+        settler: Sends all that it has before a quarantined seed is claimed, which may kill its worker.
+        send_s: The longest wait for that, in seconds: SESSION_SECONDS.
         browser: Without one, pages that must be rendered are left to others.
-        drain_s: The longest wait for that, in seconds: SESSION_SECONDS.
         redis_full: Told whether claims are refused for want of memory.
         wake: Set when a claim that stayed under way has ended.
 
@@ -60,7 +60,7 @@ class Claims:
         settler: Settler,
         *,
         browser: BrowserAtHand,
-        drain_s: float,
+        send_s: float,
         redis_full: RedisFull,
         wake: asyncio.Event,
         stats: StatsCollector,
@@ -69,7 +69,7 @@ class Claims:
         self._session = session
         self._settler = settler
         self._browser = browser
-        self._drain_s = drain_s
+        self._send_s = send_s
         self._redis_full = redis_full
         self._wake = wake
         self._stats = stats
@@ -88,8 +88,8 @@ class Claims:
         Raises:
             redis.exceptions.RedisError: Redis is away; the next call recalls seeds that it may have given.
         """
-        if self._state in ("drain", "quarantined"):  # a quarantined seed goes only to an empty worker
-            await self._settler.drain(self._drain_s)
+        if self._state in ("laden", "quarantined"):  # a quarantined seed goes only to an empty worker
+            await self._settler.send_all(self._send_s)
         answer = await self._ask_partitions(max_seeds)
         self.carrying += len(answer.seeds)
         return answer
@@ -124,7 +124,9 @@ class Claims:
                 except RedisError as redis_error:
                     lease.reachable, error, self._state = False, redis_error, None
                 else:
-                    if answer.state == "drain":  # stay with this partition: else the worker would never drain
+                    if (
+                        answer.state == "laden"
+                    ):  # stay with this partition, until the worker has ended what it holds there
                         return answer
                     if answer.wait_ms is not None:
                         waits_ms.append(answer.wait_ms)

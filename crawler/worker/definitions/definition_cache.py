@@ -42,7 +42,7 @@ class DefinitionCache(Generic[T]):
     After a change, a definition stays in use until a `load` has had the one read that takes its place.
 
     Attributes:
-        kind: What they define, for messages.
+        noun: What they define, for messages.
         damaged: Logged for one that can't be read anew, while the earlier one stays in use.
         unknown: Logged for one that can't be read, and of which there is no earlier one.
 
@@ -51,7 +51,7 @@ class DefinitionCache(Generic[T]):
         definitions: Where they are kept; it may forget some, which are then read again.
     """
 
-    kind: ClassVar[str]
+    noun: ClassVar[str]
     damaged: ClassVar[LogEvent]
     unknown: ClassVar[LogEvent]
 
@@ -82,7 +82,7 @@ class DefinitionCache(Generic[T]):
         if missing := {name for name in names if name not in self._current or name not in self._definitions}:
             missing -= self._readings.keys()
         if missing:
-            reading = tasks.start(self._read(missing), name=f"{self.kind} definitions", died=self._events.publish)
+            reading = tasks.start(self._read(missing), name=f"{self.noun} definitions", died=self._events.publish)
             self._readings.update(dict.fromkeys(missing, _Reading(reading, now + WAIT_SECONDS)))
         if not self._readings:
             return
@@ -109,7 +109,7 @@ class DefinitionCache(Generic[T]):
             while to_read:
                 self._current |= to_read  # before they are read: a change from now on takes them out again
                 asking = partial(self._ask_redis, to_read)
-                answers = await until_redis_answers(f"{self.kind} {', '.join(sorted(to_read))}", asking)
+                answers = await until_redis_answers(f"{self.noun} {', '.join(sorted(to_read))}", asking)
                 read_names = {name for name, answer in answers.items() if self._take(name, answer)}
                 to_read = read_names - self._current
         finally:

@@ -24,7 +24,7 @@ MAX_PLANS = 100  # most plans that are kept; a plan has 100 kB at most, and 2 kB
 class PlanCache(DefinitionCache[PlanRecord]):
     """Records of plans; `PlanRecord.edition` and `version` say which one it is."""
 
-    kind = "plan"
+    noun = "plan"
     damaged = log_events.PLAN_DAMAGED
     unknown = log_events.PLAN_UNKNOWN
 

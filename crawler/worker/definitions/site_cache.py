@@ -25,7 +25,7 @@ class SiteCache(DefinitionCache[Site]):
         sites: Those that are loaded from the beginning.
     """
 
-    kind = "site"
+    noun = "site"
     damaged = log_events.SITE_DAMAGED
     unknown = log_events.SITE_UNKNOWN
 

@@ -64,16 +64,16 @@ class Cgroups:
         self._used_at = 0.0  # when the last call was, by the monotonic clock
         for line in _text(root / "proc/self/cgroup").splitlines():
             _number, names, path = line.split(":", 2)
-            kinds = names.split(",")
+            controllers = names.split(",")
             if not names:
                 for level in (level for mount in unified for level in _levels(mount, path)):
                     self._memory.append((level, V2))
                     self._cpu.append(_CpuGroup(level, level, V2))
-            if "memory" in kinds:
+            if "memory" in controllers:
                 self._memory += [(level, V1) for level in _levels(_mount_v1(mounts, names, "memory"), path)]
-            if "cpu" in kinds:
+            if "cpu" in controllers:
                 quotas = _mount_v1(mounts, names, "cpu")
-                uses = quotas if "cpuacct" in kinds else mounts / "cpuacct"
+                uses = quotas if "cpuacct" in controllers else mounts / "cpuacct"
                 for level in _levels(quotas, path):
                     self._cpu.append(_CpuGroup(level, uses / level.relative_to(quotas), V1))
 
@@ -111,9 +111,9 @@ class Cgroups:
         return [memory for group in self._memory if (memory := _memory_used(*group)) is not None]
 
 
-def _mount_v1(mounts: Path, names: str, kind: str) -> Path:
-    """Returns where the groups of a kind are: a mount's name may have its kinds in another order than the kernel."""
-    return mounts / names if (mounts / names).is_dir() else mounts / kind
+def _mount_v1(mounts: Path, names: str, controller: str) -> Path:
+    """Returns where the groups of a controller are: mounts may name theirs in another order than the kernel."""
+    return mounts / names if (mounts / names).is_dir() else mounts / controller
 
 
 def _levels(mount: Path, path: str) -> list[Path]:

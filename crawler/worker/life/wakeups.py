@@ -24,7 +24,7 @@ PING_SECONDS = 15.0  # after how long a silence Redis is asked for a sign of lif
 SILENT_SECONDS = 40.0  # after how long a silence the connection is given up: two pings had time to be answered
 # The most by which a wake-up is delayed, so that workers don't all try for the claim lock at once.
 JITTER_SECONDS = 0.005
-# Scripts say this of a host: its kind, ms, and the host.
+# Scripts say this of a host: a word, ms, and the host.
 HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")
 # A worker says the first of itself, an operator the second of a host.
 NAMED_MESSAGE = re.compile(rb"(starved|politeness) (\S+)")
@@ -92,21 +92,21 @@ class WakeUps:
                 else:  # as when a firewall has dropped an idle connection: it looks well for ever
                     raise RedisConnectionError("no sign of life on the connection")
 
-    async def _take(self, kind: str, data: bytes) -> None:
+    async def _take(self, message_type: str, data: bytes) -> None:
         """Acts on what was heard: a message; or that the subscription stands, also after redis-py made it anew."""
-        if kind == "subscribe":  # whatever was published before, nobody has heard
+        if message_type == "subscribe":  # whatever was published before, nobody has heard
             for event in (SitesChanged(), PlansChanged(), NodesChanged()):
                 self._events.publish(event)
             self._wake.set()
-        elif kind == "message" and self._wakes(data):
+        elif message_type == "message" and self._wakes(data):
             await asyncio.sleep(random.uniform(0, JITTER_SECONDS))
             self._wake.set()
 
     def _wakes(self, message: bytes) -> bool:
         """Publishes the event that a message stands for, if any; returns whether the message wakes the worker now."""
         if of_host := HOST_MESSAGE.fullmatch(message):
-            kind, milliseconds, host = of_host.groups()
-            host_event = HostBackoff if kind == b"backoff" else CrawlDelay
+            word, milliseconds, host = of_host.groups()
+            host_event = HostBackoff if word == b"backoff" else CrawlDelay
             self._events.publish(host_event(host.decode("utf-8", "replace"), int(milliseconds) / 1000))
             return False
         if named := NAMED_MESSAGE.fullmatch(message):

@@ -71,23 +71,23 @@ class KnownPages:
         self, partition: int, offered: Sequence[Proposal], call: Callable[..., Awaitable[bytes | None]]
     ) -> tuple[bytes, int]:
         self._age()
-        to_offer: list[int] = []  # places in `offered`, as those in `remembered`
+        to_offer: list[int] = []  # indexes in `offered`, as those in `remembered`
         remembered: list[int] = []
         emptied = self._emptied[partition]
-        for place, proposal in enumerate(offered):
-            (remembered if emptied in map(self._remembered, _names(proposal)) else to_offer).append(place)
-        counts = Counter(SeedKind.of(offered[place].seed) for place in remembered)
+        for index, proposal in enumerate(offered):
+            (remembered if emptied in map(self._remembered, _names(proposal)) else to_offer).append(index)
+        counts = Counter(SeedKind.of(offered[index].seed) for index in remembered)
         answers = b""  # the answers for those in `to_offer`, in their order
         while counts or len(answers) < len(to_offer):
-            batch = [offered[place] for place in to_offer[len(answers) : len(answers) + OFFER_BATCH]]
+            batch = [offered[index] for index in to_offer[len(answers) : len(answers) + OFFER_BATCH]]
             of_batch = await call(batch, counts=counts)
             if of_batch is None and counts:  # then the next call relies on no receipt
                 to_offer, remembered = list(range(len(offered))), []
             counts = Counter()
             answers += of_batch or b""
         of_all = bytearray([OfferAnswer.KNOWN_FINISHED] * len(offered))
-        for place, answer in zip(to_offer, answers, strict=True):
-            of_all[place] = answer
+        for index, answer in zip(to_offer, answers, strict=True):
+            of_all[index] = answer
         return bytes(of_all), len(remembered)
 
     async def _call(

@@ -54,7 +54,7 @@ class Offered(NamedTuple):
     refused: tuple[Seed, ...]
 
 
-class _Part(NamedTuple):
+class _Bundle(NamedTuple):
     """What a page offers to one partition of a frontier; `Offers.offer` explains it.
 
     Attributes:
@@ -95,10 +95,10 @@ class Offers:
         self._stats = stats
         self._warn = Seldom(logger.warning)
         self._known_pages = KnownPages(queues["content"])
-        self._waiting: dict[tuple[Frontier, int], list[_Part]] = defaultdict(list)
-        # By the same key as the parts: the task that sends them.
+        self._unsent: dict[tuple[Frontier, int], list[_Bundle]] = defaultdict(list)
+        # By the same key as the bundles: the task that sends them.
         self._sending: dict[tuple[Frontier, int], asyncio.Task[None]] = {}
-        self._alone: set[asyncio.Task[None]] = set()  # send parts that Redis doesn't take with others
+        self._alone: set[asyncio.Task[None]] = set()  # send bundles that Redis doesn't take with others
 
     async def offer(
         self, seeds: Iterable[Seed], frontier: Frontier = "content", *, edition: int = 0, budget: int = 0
@@ -119,16 +119,16 @@ class Offers:
         for seed in seeds:
             by_partition[partition_of(seed.host, len(self._leases))].append(seed)
         loop, terms = asyncio.get_running_loop(), OfferTerms(edition=edition, budget=budget, confirmed=True)
-        parts = [_Part(list(map(Proposal.of, own)), terms, loop.create_future()) for own in by_partition.values()]
-        for partition, part in zip(by_partition, parts, strict=True):
+        bundles = [_Bundle(list(map(Proposal.of, own)), terms, loop.create_future()) for own in by_partition.values()]
+        for partition, bundle in zip(by_partition, bundles, strict=True):
             key = (frontier, partition)
-            self._waiting[key].append(part)
+            self._unsent[key].append(bundle)
             if key not in self._sending:  # each partition has a task of its own: one that is away holds up no other
                 name = f"offers to partition {partition}"
                 self._sending[key] = tasks.start(self._send(*key), name=name, died=self._events.publish)
         fresh = 0
         refused: list[Seed] = []
-        answers = await asyncio.gather(*(part.answer for part in parts), return_exceptions=True)
+        answers = await asyncio.gather(*(bundle.answer for bundle in bundles), return_exceptions=True)
         for own, answer in zip(by_partition.values(), answers, strict=True):
             if isinstance(answer, BaseException):
                 raise answer
@@ -152,25 +152,26 @@ class Offers:
 
     async def _send(self, frontier: Frontier, partition: int) -> None:
         """Sends what waits for a partition, and what comes meanwhile; calls to a partition follow one another."""
-        key, parts = (frontier, partition), list[_Part]()
+        key, bundles = (frontier, partition), list[_Bundle]()
         try:
-            while self._waiting[key]:
-                if frontier == "content" and sum(len(part.proposals) for part in self._waiting[key]) < OFFER_BATCH:
+            while self._unsent[key]:
+                if frontier == "content" and sum(len(bundle.proposals) for bundle in self._unsent[key]) < OFFER_BATCH:
                     await asyncio.sleep(WAIT_SECONDS)
-                parts = [part for part in self._waiting.pop(key) if not part.answer.done()]  # some may be cancelled
-                for terms in dict.fromkeys(part.terms for part in parts):
-                    alike = [part for part in parts if part.terms == terms]
+                # Some may be cancelled.
+                bundles = [bundle for bundle in self._unsent.pop(key) if not bundle.answer.done()]
+                for terms in dict.fromkeys(bundle.terms for bundle in bundles):
+                    alike = [bundle for bundle in bundles if bundle.terms == terms]
                     await self._send_together(frontier, partition, alike)
         except BaseException as error:
-            _fail([*parts, *self._waiting[key]], error)
+            _fail([*bundles, *self._unsent[key]], error)
             raise
         finally:
-            del self._sending[key], self._waiting[key]
+            del self._sending[key], self._unsent[key]
 
-    async def _send_together(self, frontier: Frontier, partition: int, parts: list[_Part]) -> None:
-        """Sends parts that differ in their proposals alone. If what a key holds prevents that, each goes for itself."""
-        proposals = [proposal for part in parts for proposal in part.proposals]
-        terms = parts[0].terms
+    async def _send_together(self, frontier: Frontier, partition: int, bundles: list[_Bundle]) -> None:
+        """Sends bundles on the same terms. If what a key holds prevents that, each goes for itself."""
+        proposals = [proposal for bundle in bundles for proposal in bundle.proposals]
+        terms = bundles[0].terms
 
         async def offer() -> bytes | None:
             try:
@@ -191,27 +192,27 @@ class Offers:
         try:
             answers = await self._until_taken(offer, len(proposals))
         except UnavailableError as error:
-            _fail(parts, error)
+            _fail(bundles, error)
             return
         if answers is not None:
-            _answer(parts, answers)
+            _answer(bundles, answers)
             return
-        for part in parts:
+        for bundle in bundles:
             task = tasks.start(
-                self._send_alone(frontier, partition, part), name="offers of a page", died=self._events.publish
+                self._send_alone(frontier, partition, bundle), name="offers of a page", died=self._events.publish
             )
             self._alone.add(task)
             task.add_done_callback(self._alone.discard)
 
-    async def _send_alone(self, frontier: Frontier, partition: int, part: _Part) -> None:
-        """Sends one part until Redis takes it."""
-        offer = partial(self._queues[frontier].offer_to, partition, part.proposals, part.terms)
+    async def _send_alone(self, frontier: Frontier, partition: int, bundle: _Bundle) -> None:
+        """Sends one bundle until Redis takes it."""
+        offer = partial(self._queues[frontier].offer_to, partition, bundle.proposals, bundle.terms)
         try:
-            _answer([part], await self._until_taken(offer, len(part.proposals)))
+            _answer([bundle], await self._until_taken(offer, len(bundle.proposals)))
         except UnavailableError as error:
-            _fail([part], error)
+            _fail([bundle], error)
         except BaseException as error:
-            _fail([part], error)
+            _fail([bundle], error)
             raise
 
     async def _until_taken(self, tell: Callable[[], Awaitable[T]], number: int) -> T:
@@ -236,20 +237,20 @@ class Offers:
                 return answer
 
 
-def _answer(parts: Sequence[_Part], answers: bytes) -> None:
-    """Tells each part what became of its proposals."""
+def _answer(bundles: Sequence[_Bundle], answers: bytes) -> None:
+    """Tells each bundle what became of its proposals."""
     start = 0
-    for part in parts:
-        end = start + len(part.proposals)
-        if not part.answer.done():
-            part.answer.set_result(answers[start:end])
+    for bundle in bundles:
+        end = start + len(bundle.proposals)
+        if not bundle.answer.done():
+            bundle.answer.set_result(answers[start:end])
         start = end
 
 
-def _fail(parts: Iterable[_Part], error: BaseException) -> None:
-    """Tells parts that they may not have been offered, and why."""
-    for part in parts:
+def _fail(bundles: Iterable[_Bundle], error: BaseException) -> None:
+    """Tells bundles that they may not have been offered, and why."""
+    for bundle in bundles:
         if isinstance(error, asyncio.CancelledError):
-            part.answer.cancel()
-        elif not part.answer.done():
-            part.answer.set_exception(error)
+            bundle.answer.cancel()
+        elif not bundle.answer.done():
+            bundle.answer.set_exception(error)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # The most that is told of a body: enough to tell an error page, a login and a captcha apart.
 MAX_BODY_CHARACTERS = 2_000
 MAX_HEADER_CHARACTERS = 2_000  # the most that is told of all headers together
-MAX_WAITING = 20  # most answers of one site and reason that wait to be told; some seconds' worth
-MAX_KINDS = 100  # most pairs of site and reason that have answers waiting
+MAX_UNSENT = 20  # most answers of one site and reason that wait to be told; some seconds' worth
+MAX_PAIRS = 100  # most pairs of site and reason that have answers unsent
 KEPT_FOR = ("fail", "retry")  # the outcomes whose answers are told; Redis makes a failure of the last retry
 # Headers that are never told, as those with a secret's name aren't.
 HIDDEN_HEADERS = ("set-cookie", "www-authenticate", "proxy-authenticate")
@@ -45,7 +45,7 @@ class AnswerOutbox:
         self._bytes_max = bytes_max
         self._redaction = redaction
         self._lock = threading.Lock()
-        self._waiting: dict[tuple[str, str], dict[str, AnswerHead]] = {}  # by site and reason, then by fingerprint
+        self._unsent: dict[tuple[str, str], dict[str, AnswerHead]] = {}  # by site and reason, then by fingerprint
         self._now_s = 0  # when the last renewal was, by the partitions' clocks
         events.subscribe(VisitEnded, self._visit_ended)
         events.subscribe(SessionRenewed, lambda event: self._tell(event.redis, event.now_s))
@@ -55,19 +55,19 @@ class AnswerOutbox:
         visit, settlement = event.visit, event.settlement
         if settlement.operation not in KEPT_FOR or visit.answer is None or not self._bytes_max:
             return
-        kind = visit.seed.site, settlement.reason
+        pair = visit.seed.site, settlement.reason
         with self._lock:
-            if kind in self._waiting or len(self._waiting) < MAX_KINDS:
-                waiting = self._waiting.setdefault(kind, {})
-                if len(waiting) < MAX_WAITING:
-                    waiting[visit.claimed.fingerprint.hex()] = visit.answer
+            if pair in self._unsent or len(self._unsent) < MAX_PAIRS:
+                unsent = self._unsent.setdefault(pair, {})
+                if len(unsent) < MAX_UNSENT:
+                    unsent[visit.claimed.fingerprint.hex()] = visit.answer
 
     def _tell(self, redis: Redis, now_s: int) -> None:
         """Adds what waits to Redis; what Redis doesn't get of it is lost. Blocking."""
         self._now_s = now_s
         with self._lock:
-            waiting, self._waiting = self._waiting, {}
-        for (site, reason), heads in waiting.items():
+            unsent, self._unsent = self._unsent, {}
+        for (site, reason), heads in unsent.items():
             answers = [(fingerprint, self._shown(head)) for fingerprint, head in heads.items()]
             try:
                 failed_answers.add(redis, self._keys, site, reason, answers, now_s=now_s, bytes_max=self._bytes_max)

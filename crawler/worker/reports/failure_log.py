@@ -40,14 +40,14 @@ class HostFailures:
     Attributes:
         since_s: When the first failure was noted.
         url: Of the first failure.
-        why: What the error of the first failure says; empty: no more than its reason.
+        error_text: What the error of the first failure says; empty: no more than its reason.
         total: How many failures there were: the log looks at it each second, for thousands of hosts.
         reasons: How often which reason was given; together they are the total.
     """
 
     since_s: float
     url: str
-    why: str
+    error_text: str
     total: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
@@ -89,20 +89,20 @@ class FailureLog:
     def _visit_ended(self, event: VisitEnded) -> None:
         visit, settlement = event.visit, event.settlement
         if settlement.operation in COUNTED:
-            self._note(visit.seed.host, settlement.reason, visit.seed.url, visit.why)
+            self._note(visit.seed.host, settlement.reason, visit.seed.url, visit.error_text)
         elif settlement.operation == "release":
-            _log_each(settlement.reason, visit.seed.url, visit.why)
+            _log_each(settlement.reason, visit.seed.url, visit.error_text)
 
     def _fetch_failed(self, event: FetchFailed) -> None:
-        self._note(event.host, f"{event.what} {event.reason}", event.url, event.why)
+        self._note(event.host, f"{event.what} {event.reason}", event.url, event.error_text)
 
-    def _note(self, host: str, reason: str, url: str, why: str) -> None:
-        why = "" if reason.endswith(why) else why  # an error that says no more than its reason
-        _log_each(reason, url, why)
+    def _note(self, host: str, reason: str, url: str, error_text: str) -> None:
+        error_text = "" if reason.endswith(error_text) else error_text  # an error that says no more than its reason
+        _log_each(reason, url, error_text)
         if host not in self._hosts and len(self._hosts) >= MAX_REMEMBERED_HOSTS:
             host = FURTHER_HOSTS
         if host not in self._hosts:
-            self._hosts[host] = HostFailures(time.monotonic(), url, short(why))
+            self._hosts[host] = HostFailures(time.monotonic(), url, short(error_text))
         self._hosts[host].count(reason)
 
     def _often(self) -> list[str]:
@@ -129,10 +129,10 @@ class FailureLog:
         counted = ", ".join(f"{reason} {number:,}" for reason, number in reasons.most_common())
         total = reasons.total()
         number = f"{total:,} failure{'' if total == 1 else 's'}"
-        why = f" ({first.why})" if first.why else ""
+        explanation = f" ({first.error_text})" if first.error_text else ""
         seconds = max(1.0, time.monotonic() - first.since_s)  # a tick is a second
-        logger.info(log_events.PAGES_FAILED, where, number, seconds, counted, first.url, why)
+        logger.info(log_events.PAGES_FAILED, where, number, seconds, counted, first.url, explanation)
 
 
-def _log_each(reason: str, url: str, why: str) -> None:
-    logger.debug("%s: %s%s", reason, url, f" ({why})" if why else "")
+def _log_each(reason: str, url: str, error_text: str) -> None:
+    logger.debug("%s: %s%s", reason, url, f" ({error_text})" if error_text else "")

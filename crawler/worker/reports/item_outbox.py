@@ -21,7 +21,7 @@ TELL_SECONDS = 10  # how often items are told; people wait that long for a page'
 # How many of a site's items, the newest, are told each time, so that a fast crawl pays next to nothing: packing one
 # takes 60 us.
 MAX_TOLD = 20
-MAX_WAITING_BYTES = 4_000_000  # the most that all messages which wait take; further ones aren't told
+MAX_UNSENT_BYTES = 4_000_000  # the most that all messages which wait take; further ones aren't told
 
 
 class ItemOutbox:
@@ -35,8 +35,8 @@ class ItemOutbox:
         self._keys = keys
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
-        self._waiting: dict[str, deque[bytes]] = {}
-        self._waiting_bytes = 0
+        self._unsent: dict[str, deque[bytes]] = {}
+        self._unsent_bytes = 0
         self._told_s = 0  # when they were told last, by the partitions' clocks
         events.subscribe(SessionRenewed, lambda event: self._tell(event.redis, event.now_s))
         events.subscribe(SessionEnding, lambda event: self._tell(event.redis, None))
@@ -50,12 +50,12 @@ class ItemOutbox:
         if not self._bytes_max:
             return
         with self._lock:
-            waiting = self._waiting.setdefault(site, deque())
-            if len(waiting) == MAX_TOLD:
-                self._waiting_bytes -= len(waiting.popleft())
-            if self._waiting_bytes + len(message) <= MAX_WAITING_BYTES:
-                waiting.append(message)
-                self._waiting_bytes += len(message)
+            unsent = self._unsent.setdefault(site, deque())
+            if len(unsent) == MAX_TOLD:
+                self._unsent_bytes -= len(unsent.popleft())
+            if self._unsent_bytes + len(message) <= MAX_UNSENT_BYTES:
+                unsent.append(message)
+                self._unsent_bytes += len(message)
 
     def _tell(self, redis: Redis, now_s: int | None) -> None:
         """Adds what waits to Redis; what Redis doesn't get of it is lost. Blocking.
@@ -68,8 +68,8 @@ class ItemOutbox:
                 return
             self._told_s = now_s
         with self._lock:
-            waiting, self._waiting, self._waiting_bytes = self._waiting, {}, 0
-        for site, messages in waiting.items():
+            unsent, self._unsent, self._unsent_bytes = self._unsent, {}, 0
+        for site, messages in unsent.items():
             try:
                 newest_items.add(redis, self._keys, site, messages, bytes_max=self._bytes_max)
             except RedisError:  # away, or full: the sinks have the items

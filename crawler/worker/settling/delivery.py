@@ -32,9 +32,9 @@ class UndeliveredError(DropItem):
     do; Scrapy counts it as dropped.
     """
 
-    def __init__(self, why: UnavailableError) -> None:
-        super().__init__(str(why), "DEBUG")
-        self.why = why
+    def __init__(self, error: UnavailableError) -> None:
+        super().__init__(str(error), "DEBUG")
+        self.error = error
 
 
 class Delivery:
@@ -68,7 +68,7 @@ class Delivery:
         """
         if visit := _visit_of(response):
             if isinstance(exception, UndeliveredError):
-                visit.end_as(*outcome_of_delivery_error(exception.why))
+                visit.end_as(*outcome_of_delivery_error(exception.error))
             else:
                 visit.end_as("fail", reasons.own_reason(str(exception), reasons.DROPPED))
             visit.end_part()

@@ -49,9 +49,9 @@ class Settler:
         self._turns: dict[tuple[int, str], deque[TurnRelease]] = defaultdict(deque)
         self._count = 0  # how many settlements and turns wait, together
         self._work = asyncio.Event()  # set: there is something to send
-        self._full = asyncio.Event()  # set: there is a whole batch, or `drain` wants no wait for one
-        self._drained = asyncio.Event()  # set: there is nothing left
-        self._drained.set()
+        self._full = asyncio.Event()  # set: there is a whole batch, or `send_all` wants no wait for one
+        self._all_sent = asyncio.Event()  # set: there is nothing left
+        self._all_sent.set()
         self._task: asyncio.Task[None] | None = None
         self._sending: dict[tuple[int, str], asyncio.Task[None]] = {}
 
@@ -74,13 +74,13 @@ class Settler:
         key = (partition, owner)
         self._subtract(len(self._settlements.pop(key, ())) + len(self._turns.pop(key, ())))
 
-    async def drain(self, timeout_s: float) -> bool:
+    async def send_all(self, timeout_s: float) -> bool:
         """Sends at once, and waits until nothing is left; returns False when `timeout_s` was too short."""
         if self._task is None or self._task.done():
-            return self._drained.is_set()
+            return self._all_sent.is_set()
         self._full.set()
         try:
-            await asyncio.wait_for(self._drained.wait(), timeout_s)
+            await asyncio.wait_for(self._all_sent.wait(), timeout_s)
         except TimeoutError:
             return False
         return True
@@ -92,7 +92,7 @@ class Settler:
 
     def _added(self) -> None:
         self._count += 1
-        self._drained.clear()
+        self._all_sent.clear()
         self._work.set()
         if self._count >= self._batch:
             self._full.set()
@@ -118,18 +118,18 @@ class Settler:
         """
         key = (partition, owner)
         while self._settlements.get(key) or self._turns.get(key):
-            waiting, turns_waiting = self._settlements[key], self._turns[key]
-            settlements = [waiting.popleft() for _ in range(min(self._batch, len(waiting)))]
-            turns = [turns_waiting.popleft() for _ in range(min(self._batch, len(turns_waiting)))]
+            settlements_left, turns_left = self._settlements[key], self._turns[key]
+            settlements = [settlements_left.popleft() for _ in range(min(self._batch, len(settlements_left)))]
+            turns = [turns_left.popleft() for _ in range(min(self._batch, len(turns_left)))]
             try:
                 accepted, refused = await self._queue.settle(partition, owner, settlements, turns)
             except RedisError as error:
-                if self._settlements.get(key) is not waiting:  # `forget` was called meanwhile
+                if self._settlements.get(key) is not settlements_left:  # `forget` was called meanwhile
                     self._subtract(len(settlements) + len(turns))
                     return
-                waiting.extendleft(reversed(settlements))
-                turns_waiting.extendleft(reversed(turns))
-                self._warn(log_events.SETTLEMENTS_WAITING, len(waiting), error)
+                settlements_left.extendleft(reversed(settlements))
+                turns_left.extendleft(reversed(turns))
+                self._warn(log_events.SETTLEMENTS_WAITING, len(settlements_left), error)
                 await asyncio.sleep(RETRY_SECONDS)
             else:
                 self._subtract(len(settlements) + len(turns))
@@ -145,7 +145,7 @@ class Settler:
     def _subtract(self, number: int) -> None:
         self._count -= number
         if not self._count:
-            self._drained.set()
+            self._all_sent.set()
 
     def _report(self, accepted: int, refused: int) -> None:
         self._stats.inc_value("frontier/settled", accepted)

@@ -31,28 +31,28 @@ KEPT_BYTES = 8_192  # the most that is kept of each: as long as the longest URL,
 DIGEST_DIGITS = 32
 # Most cut entries of a set that are remembered until they are drawn again; others are kept once more.
 MAX_MAY_GO = 1_000
-KINDS = ("list", "set", "zset")
-# KEYS: the list. ARGV: its kind; READ_ENTRIES; READ_BYTES; MAX_ENTRY_BYTES; then the SHA-1 of the beginnings of entries
+TYPES = ("list", "set", "zset")
+# KEYS: the list. ARGV: its type; READ_ENTRIES; READ_BYTES; MAX_ENTRY_BYTES; then the SHA-1 of the beginnings of entries
 # that are too long and may be taken out. Returns those SHA-1 whose entry it took out, and the next entries in
 # scrapy-redis's order; one that is too long is cut to a byte more than MAX_ENTRY_BYTES. Entries are looked at one by
 # one, so that one of them at most is in memory whole. What this user couldn't take out later isn't read: it would be
 # offered again and again.
 READ = """#!lua flags=allow-oom
-local list, kind = KEYS[1], ARGV[1]
+local list, type = KEYS[1], ARGV[1]
 local entries_left, bytes_left, longest = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local remove = ({ list = { 'LREM', list, '1', '' }, set = { 'SREM', list, '' }, zset = { 'ZREM', list, '' } })[kind]
+local remove = ({ list = { 'LREM', list, '1', '' }, set = { 'SREM', list, '' }, zset = { 'ZREM', list, '' } })[type]
 local find = { 'LPOS', list, '' } -- of REMOVE_FROM_LIST: here only the right to it is asked for
-if not redis.acl_check_cmd(unpack(remove)) or kind == 'list' and not redis.acl_check_cmd(unpack(find)) then
+if not redis.acl_check_cmd(unpack(remove)) or type == 'list' and not redis.acl_check_cmd(unpack(find)) then
   return redis.error_reply('NOPERM its user may not take entries out')
 end
 local may_go = {}
 for number = 5, #ARGV do may_go[ARGV[number]] = true end
-local taken_out, next_entries, was_drawn, place = {}, {}, {}, 0
+local taken_out, next_entries, was_drawn, index = {}, {}, {}, 0
 while entries_left > 0 and bytes_left > 0 do
   local entry
-  if kind == 'list' then entry = redis.call('LINDEX', list, place)
-  elseif kind == 'set' then entry = redis.call('SRANDMEMBER', list)
-  else entry = redis.call('ZREVRANGE', list, place, place)[1] end
+  if type == 'list' then entry = redis.call('LINDEX', list, index)
+  elseif type == 'set' then entry = redis.call('SRANDMEMBER', list)
+  else entry = redis.call('ZREVRANGE', list, index, index)[1] end
   if not entry then break end
   entries_left, bytes_left = entries_left - 1, bytes_left - #entry
   local cut = string.sub(entry, 1, longest + 1)
@@ -62,8 +62,8 @@ while entries_left > 0 and bytes_left > 0 do
     redis.call(unpack(remove))
     taken_out[#taken_out + 1] = digest
   else
-    place = place + 1
-    if kind ~= 'set' or not was_drawn[cut] then next_entries[#next_entries + 1] = cut end
+    index = index + 1
+    if type ~= 'set' or not was_drawn[cut] then next_entries[#next_entries + 1] = cut end
     was_drawn[cut] = true
   end
 end
@@ -105,13 +105,13 @@ class StoredList:
         Raises:
             StartEntryError: The key holds something else than a list, a set or a sorted set.
         """
-        kind = as_text(await self._redis.type(self._key))
-        if kind == "none":
+        redis_type = as_text(await self._redis.type(self._key))
+        if redis_type == "none":
             return NextEntries([], 0)
-        if kind not in KINDS:
-            raise StartEntryError(f"expected a list, a set or a sorted set in Redis, which holds a {kind}")
+        if redis_type not in TYPES:
+            raise StartEntryError(f"expected a list, a set or a sorted set in Redis, which holds a {redis_type}")
         limits = (READ_ENTRIES, READ_BYTES, MAX_ENTRY_BYTES)
-        taken_out, entries = await self._redis.eval(READ, 1, self._key, kind, *limits, *self._may_go)
+        taken_out, entries = await self._redis.eval(READ, 1, self._key, redis_type, *limits, *self._may_go)
         for digest in taken_out:
             self._may_go.pop(as_text(digest), None)  # should it be pushed again, it is kept again
         return NextEntries(entries, len(taken_out))
@@ -121,12 +121,12 @@ class StoredList:
         whole = [entry for entry in entries if not is_cut(entry)]
         if not whole:
             return
-        kind = as_text(await self._redis.type(self._key))
-        if kind == "list":
+        redis_type = as_text(await self._redis.type(self._key))
+        if redis_type == "list":
             await self._redis.eval(REMOVE_FROM_LIST, 1, self._key, SEARCHED_ENTRIES, *whole)
-        elif kind == "set":
+        elif redis_type == "set":
             await self._redis.srem(self._key, *whole)
-        elif kind == "zset":
+        elif redis_type == "zset":
             await self._redis.zrem(self._key, *whole)
 
     async def keep(self, refused: Mapping[bytes, str]) -> list[bytes]:

@@ -54,11 +54,11 @@ class Lanes:
     @property
     def not_started(self) -> int:
         """The number of visits not started."""
-        return sum(len(lane.waiting) for lane in self._held)
+        return sum(len(lane.not_started) for lane in self._held)
 
     def slow_visits(self) -> int:
         """Returns how many visits are held up on slow lanes."""
-        return sum(len(lane.waiting) + (lane.current is not None) for lane in self._held if lane.slow)
+        return sum(len(lane.not_started) + (lane.current is not None) for lane in self._held if lane.slow)
 
     def active(self) -> int:
         """Returns how many lanes are fetching a page or may start one soon."""
@@ -78,8 +78,8 @@ class Lanes:
         """Starts and returns a visit whose page may be fetched now; None when there is none."""
         while self._startable:
             lane = self._startable.popleft()
-            if lane.waiting and lane.current is None:
-                lane.current = lane.waiting.popleft()
+            if lane.not_started and lane.current is None:
+                lane.current = lane.not_started.popleft()
                 return lane.current
         return None
 
@@ -87,7 +87,7 @@ class Lanes:
         """Starts no more visits on a host; those not started are released."""
         for lane in self._lanes_of(host):
             lane.back_off(seconds)
-            self._release_waiting(lane)
+            self._release_not_started(lane)
 
     def slow_down(self, host: str, crawl_delay_s: float) -> None:
         """Starts no more visits on the lanes of a host that has one turn by now; those not started are released.
@@ -97,7 +97,7 @@ class Lanes:
         for lane in self._lanes_of(host):
             lane.slow_down(crawl_delay_s)
             if lane.must_ask:
-                self._release_waiting(lane)
+                self._release_not_started(lane)
 
     def change_politeness(self, host: str | None = None) -> None:
         """Starts no more visits on lanes of a host, or on any: what is asked for, or the site, has changed since.
@@ -107,12 +107,12 @@ class Lanes:
         """
         for lane in self._lanes_of(host):
             lane.change_politeness()
-            self._release_waiting(lane)
+            self._release_not_started(lane)
 
-    def end_waiting(self, host: str, end: Callable[[Visit], None]) -> None:
+    def end_not_started(self, host: str, end: Callable[[Visit], None]) -> None:
         """Ends the visits not started on a host with a function, and releases the lanes that are then empty."""
         for lane in self._lanes_of(host):
-            self._end_waiting(lane, end)
+            self._end_not_started(lane, end)
 
     def release(self, lane: Lane) -> None:
         """Drops a lane and has its turn released, once."""
@@ -120,10 +120,10 @@ class Lanes:
             self._held.discard(lane)
             self._events.publish(LaneEmpty(lane))
 
-    def release_waiting(self, partition: int | None = None) -> None:
+    def release_not_started(self, partition: int | None = None) -> None:
         """Releases every visit not started, in one partition or in all, and the lanes that are then empty."""
         for lane in [lane for lane in self._held if partition in (None, lane.partition)]:
-            self._release_waiting(lane)
+            self._release_not_started(lane)
 
     def forget(self, partition: int) -> None:
         """Drops the lanes of a partition without an event: the lease there was lost, and all its turns with it."""
@@ -141,8 +141,8 @@ class Lanes:
             return
         lane.current = None
         if lane.backoff_s or lane.failing:  # seeds of a failing host wait in the frontier, for whichever worker is free
-            self._release_waiting(lane)
-        elif not lane.waiting:
+            self._release_not_started(lane)
+        elif not lane.not_started:
             self.release(lane)
         elif pause_s := lane.pause_s():
             asyncio.get_running_loop().call_later(pause_s, self.start, lane)
@@ -153,11 +153,11 @@ class Lanes:
         """Returns the lanes of a host; None: of all hosts."""
         return [lane for lane in self._held if host in (None, lane.host)]
 
-    def _release_waiting(self, lane: Lane) -> None:
-        self._end_waiting(lane, Visit.release)
+    def _release_not_started(self, lane: Lane) -> None:
+        self._end_not_started(lane, Visit.release)
 
-    def _end_waiting(self, lane: Lane, end: Callable[[Visit], None]) -> None:
-        while lane.waiting:
-            end(lane.waiting.popleft())
+    def _end_not_started(self, lane: Lane, end: Callable[[Visit], None]) -> None:
+        while lane.not_started:
+            end(lane.not_started.popleft())
         if lane.current is None:
             self.release(lane)

@@ -19,15 +19,15 @@ class Lane(Turn):
     """A turn with the visits that run on it.
 
     Attributes:
-        waiting: Visits not started, in the order they were claimed.
+        not_started: Visits, in the order they were claimed.
         current: The visit whose page is being fetched; None: there is none.
     """
 
-    __slots__ = ("current", "waiting")
+    __slots__ = ("current", "not_started")
 
     def __init__(self, host: str, token: int, partition: int, delay_s: float) -> None:
         super().__init__(host, token, partition, delay_s)
-        self.waiting: deque[Visit] = deque()
+        self.not_started: deque[Visit] = deque()
         self.current: Visit | None = None
 
     @classmethod
@@ -35,5 +35,5 @@ class Lane(Turn):
         """Returns the lane of the seeds that were claimed on one turn, with a visit for each."""
         first = seeds[0]
         lane = cls(first.seed.host, first.turn, first.partition, first.delay_s)
-        lane.waiting.extend(Visit(seed, lane, events) for seed in seeds)
+        lane.not_started.extend(Visit(seed, lane, events) for seed in seeds)
         return lane

@@ -48,14 +48,14 @@ class FetchFailed(NamedTuple):
         what: It is; `joined` for a further page of an item, `rendering` for what a rendered page loads.
         reason: Why it could not be had.
         url: Its address.
-        why: What the error says; empty: no more than the reason.
+        error_text: What the error says; empty: no more than the reason.
     """
 
     host: str
     what: Literal["joined", "media", "rendering", "robots.txt"]
     reason: Reason
     url: str
-    why: str
+    error_text: str
 
 
 class AnswerHead(NamedTuple):
@@ -81,7 +81,7 @@ class Visit:
     Attributes:
         deadline: For all that the visit fetches. It is paused while a sink has an item.
         started: A request other than robots.txt's was sent for it; before that, a refusal doesn't count as a try.
-        why: What the error says for which it ends in vain, for the log; empty: no more than the settlement's reason.
+        error_text: What the error says for which it ends in vain; empty: no more than the settlement's reason.
         note: What the ledger counts beside a finish, such as `redirected`; empty: none.
         items: How many items it has yielded under the page's own `id`.
         seeds: The page as each plan wants it that isn't left out; the first plan's first.
@@ -102,6 +102,7 @@ class Visit:
         "answer",
         "claimed",
         "deadline",
+        "error_text",
         "has_gaps",
         "items",
         "lane",
@@ -109,7 +110,6 @@ class Visit:
         "note",
         "seeds",
         "started",
-        "why",
     )
 
     def __init__(self, claimed: Claimed, lane: Lane, events: Events) -> None:
@@ -118,7 +118,7 @@ class Visit:
         self.lane = lane
         self.started = False
         self.note: Note | Literal[""] = ""
-        self.why = ""
+        self.error_text = ""
         self.items = 0
         self.leads_on = False
         self.has_gaps = False

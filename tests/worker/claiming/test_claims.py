@@ -18,7 +18,7 @@ from crawler.worker.claiming import claims as claims_module
 from crawler.worker.claiming.claims import Claims
 from crawler.worker.settling.settler import Settler
 
-DRAIN_SECONDS = 5.0
+SEND_SECONDS = 5.0
 PARTITIONS = 3
 
 
@@ -40,7 +40,7 @@ class Parts(SimpleNamespace):
             settler,
             wake=wake,
             stats=stats,
-            drain_s=DRAIN_SECONDS,
+            send_s=SEND_SECONDS,
             redis_full=redis_full,
             browser=browser,
         )
@@ -205,7 +205,7 @@ async def test_a_quarantined_seed_that_comes_late_is_handed_back(parts, frozen):
     await parts.wake.wait()
     _states, hosts = await claimed_once_each(parts)
     assert hosts == set()
-    assert await parts.settler.drain(DRAIN_SECONDS)
+    assert await parts.settler.send_all(SEND_SECONDS)
     assert await driver.problems() == []
     assert (await driver.totals()).executing == 1
 
@@ -220,7 +220,7 @@ async def test_what_a_claim_gave_that_is_broken_off_is_given_back(parts, frozen,
         await parts.wake.wait()
     await parts.claims.close()
     frozen.thawed.set()
-    await parts.settler.drain(DRAIN_SECONDS)
+    await parts.settler.send_all(SEND_SECONDS)
     await parts.driver.queues["content"].recall(frozen.partition, "A")
     assert (await parts.driver.totals()).ready == 1
     assert await parts.driver.problems() == []

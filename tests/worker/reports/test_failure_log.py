@@ -37,10 +37,10 @@ class Worker:
     def lines(self):
         return [record.getMessage() for record in self._caplog.records]
 
-    def fail(self, url, reason="dns", operation="retry", why=""):
+    def fail(self, url, reason="dns", operation="retry", error_text=""):
         seed = SimpleNamespace(host=url.split("/")[2], url=url)
         settlement = Settlement(operation, SimpleNamespace(), reason=reason)
-        self.events.publish(VisitEnded(SimpleNamespace(seed=seed, why=why), settlement))
+        self.events.publish(VisitEnded(SimpleNamespace(seed=seed, error_text=error_text), settlement))
 
     def run(self, seconds, each_second=lambda _second: None):
         for second in range(seconds):
@@ -55,7 +55,7 @@ def worker(caplog, monkeypatch):
 
 
 def test_the_first_failure_is_told_at_once_with_its_address_and_its_error(worker):
-    worker.fail("http://a.test/1", why="no address of a.test")
+    worker.fail("http://a.test/1", error_text="no address of a.test")
     worker.run(1)
     assert worker.lines == ["a.test: 1 failure in 1 s (dns 1), such as http://a.test/1 (no address of a.test)"]
 
@@ -110,7 +110,7 @@ def test_what_pages_need_counts_too_and_a_release_does_not(worker):
 
 def test_each_page_is_a_line_for_debugging(worker, caplog):
     caplog.set_level(logging.DEBUG, failure_log.__name__)
-    worker.fail("http://a.test/1", why="no address")
+    worker.fail("http://a.test/1", error_text="no address")
     worker.fail("http://a.test/2", "stopped", "release")
     assert worker.lines == ["dns: http://a.test/1 (no address)", "stopped: http://a.test/2"]
 

@@ -40,9 +40,9 @@ def put(settler, owner, seeds):
 
 
 @pytest.mark.parametrize("number", [8, 25], ids=["part of a batch", "several batches"])
-async def test_all_settlements_have_been_sent_when_it_is_drained(frontier, settling, settler, number):
+async def test_all_settlements_have_been_sent_when_it_says_so(frontier, settling, settler, number):
     put(settler, "A", await claimed(frontier, number))
-    assert await settler.drain(PATIENCE_S)
+    assert await settler.send_all(PATIENCE_S)
     assert counts(settling) == (number, 0)
     assert (await frontier.totals()).finished == number
     assert await frontier.session("A", what="end")
@@ -52,8 +52,8 @@ async def test_nothing_is_lost_in_an_outage(frontier, settler, outage):
     seeds = await claimed(frontier, 12)
     outage(calls=3)
     put(settler, "A", seeds)
-    assert not await settler.drain(0.001)
-    assert await settler.drain(PATIENCE_S)
+    assert not await settler.send_all(0.001)
+    assert await settler.send_all(PATIENCE_S)
     assert (await frontier.totals()).finished == 12
 
 
@@ -67,7 +67,7 @@ async def test_a_settle_whose_answer_is_lost_is_refused_the_second_time(frontier
 
     await frontier.until(arrived)
     losing.clear()
-    assert await settler.drain(PATIENCE_S)
+    assert await settler.send_all(PATIENCE_S)
     assert counts(settling) == (0, 3)
     assert await frontier.problems() == []
 
@@ -90,9 +90,9 @@ async def test_settlements_of_a_lost_session_are_dropped(frontier, settling, set
     forgotten.set()
     await frontier.offer(content(100))
     put(settler, "B", (await frontier.claim("B")).seeds)
-    assert await settler.drain(PATIENCE_S)
+    assert await settler.send_all(PATIENCE_S)
     put(settler, "A", seeds)  # late
-    assert await settler.drain(PATIENCE_S)
+    assert await settler.send_all(PATIENCE_S)
     assert counts(settling) == (1, 3)
 
 

@@ -27,7 +27,7 @@ class RecordedLanes:
     def lane(self, visits, host="a.test", delay_s=0.0):
         lane = Lane(host, TURN, 0, delay_s)
         for number in range(visits):
-            lane.waiting.append(a_visit(f"http://{host}/{number}", number=number, lane=lane, events=self.events))
+            lane.not_started.append(a_visit(f"http://{host}/{number}", number=number, lane=lane, events=self.events))
         self.lanes.hold([lane])
         self.lanes.start(lane)
         return lane
@@ -103,7 +103,7 @@ async def test_a_crawl_delay_releases_the_visits_not_started_but_those_of_the_tu
     recorded.lanes.slow_down("a.test", 30.0)
     assert recorded.released == [idle]
     assert recorded.outcomes == [("release", "stopped")] * 3
-    assert (len(kept.waiting), len(busy.waiting)) == (1, 0)
+    assert (len(kept.not_started), len(busy.not_started)) == (1, 0)
     visits[1].end_fetch()
     assert recorded.released == [idle, busy]
     assert [lane.must_ask for lane in (kept, busy)] == [False, True]

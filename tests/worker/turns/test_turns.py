@@ -99,7 +99,7 @@ async def test_a_report_is_published_and_reaches_the_frontier_while_the_turn_is_
     turns.report(lane)
     assert [event.host for event in heard] == [HOST]
     assert heard[0].seconds > 3_590
-    assert await turns._settler.drain(ANSWER_SECONDS)
+    assert await turns._settler.send_all(ANSWER_SECONDS)
     with pytest.raises(HostBackoffError):
         await turns_of("B").try_acquire(HOST, "s")
     assert not lane.released
@@ -143,7 +143,7 @@ async def test_a_turn_keeps_the_politeness_that_its_host_has_by_now(frontier, tu
         await turns.heed_politeness(second, a_visit())
     assert caught.value.outcome == SURPLUS_TURN
     turns.release(second)
-    assert await turns._settler.drain(ANSWER_SECONDS)
+    assert await turns._settler.send_all(ANSWER_SECONDS)
     await frontier.polite(delay_ms=100)
     first.change_politeness()
     await turns.heed_politeness(first, begun)
