@@ -72,8 +72,8 @@ async def test_other_ends_and_pages_without_an_answer_leave_nothing(redis):
 
 
 async def test_of_many_few_wait_and_with_no_bytes_none(redis, monkeypatch):
-    monkeypatch.setattr(module, "MAX_WAITING", 2)
-    monkeypatch.setattr(module, "MAX_KINDS", 1)
+    monkeypatch.setattr(module, "MAX_UNSENT", 2)
+    monkeypatch.setattr(module, "MAX_PAIRS", 1)
     events = Events()
     AnswerOutbox(KEYS, events, 10**6, Redaction())
     for number in range(4):

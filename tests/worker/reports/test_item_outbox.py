@@ -40,7 +40,7 @@ def test_of_many_the_newest_are_told_and_few_wait(redis, events, monkeypatch):
     newest = ItemOutbox(KEYS, events, 10**6)
     for number in range(MAX_TOLD + 5):
         newest.delivered("news", message(number))
-    monkeypatch.setattr(module, "MAX_WAITING_BYTES", (MAX_TOLD + 1) * len(message(10)))
+    monkeypatch.setattr(module, "MAX_UNSENT_BYTES", (MAX_TOLD + 1) * len(message(10)))
     newest.delivered("blog", message(1, "blog"))
     newest.delivered("blog", message(2, "blog"))
     events.publish(SessionRenewed(redis, "node:1:2:a", NOW_S))
