@@ -69,33 +69,22 @@ async def parquet(items: AsyncIterator[dict[str, Any]]) -> AsyncGenerator[bytes,
     yield sink.take()  # the file's foot, and all of a file without rows
 
 
-class _Sink(io.RawIOBase):
-    """Holds what was written until it is taken."""
+class _Sink(io.BytesIO):
+    """Holds what was written until it is taken, and still tells how long the file is by now."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._waiting = bytearray()
-        self._taken = 0
+    _taken_bytes = 0
 
     def take(self) -> bytes:
         """Returns what was written since it was last asked."""
-        written = bytes(self._waiting)
-        self._taken += len(written)
-        self._waiting.clear()
+        written = self.getvalue()
+        self._taken_bytes += len(written)
+        self.seek(0)
+        self.truncate()
         return written
 
-    def writable(self) -> bool:
-        """Returns that it is."""
-        return True
-
-    def write(self, data: Any) -> int:
-        """Takes bytes in."""
-        self._waiting += data
-        return len(data)
-
     def tell(self) -> int:
-        """Returns how long the file is by now."""
-        return self._taken + len(self._waiting)
+        """Returns the length of the file."""
+        return self._taken_bytes + super().tell()
 
 
 def _column(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Column:
@@ -111,21 +100,19 @@ def _column(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Column
         case {"format": "date-time"}:
             return Column(pa.timestamp("ms", tz="UTC"), _instant)
         case {"type": "string"}:
-            return Column(pa.string(), _text)
+            return Column(pa.string(), lambda value: value if isinstance(value, str) else None)
         case {"type": "integer"}:
             return Column(pa.int64(), _integer)
         case {"type": "array", "items": items}:
             inner = _column(items, definitions)
-            return Column(pa.list_(inner.type), partial(_list, inner))
+            return Column(
+                pa.list_(inner.type), lambda value: [*map(inner.fit, value)] if isinstance(value, list) else None
+            )
         case {"type": "object", "properties": properties}:
             parts = {name: _column(declared, definitions) for name, declared in properties.items()}
             return Column(pa.struct([(name, part.type) for name, part in parts.items()]), partial(_struct, parts))
         case _:
-            return Column(pa.string(), _json)
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+            return Column(pa.string(), lambda value: None if value is None else to_json(value).decode())
 
 
 def _integer(value: Any) -> int | None:
@@ -140,13 +127,5 @@ def _instant(value: Any) -> datetime | None:
         return None
 
 
-def _list(inner: Column, value: Any) -> list[Any] | None:
-    return [inner.fit(element) for element in value] if isinstance(value, list) else None
-
-
 def _struct(parts: Mapping[str, Column], value: Any) -> dict[str, Any] | None:
     return {name: part.fit(value.get(name)) for name, part in parts.items()} if isinstance(value, dict) else None
-
-
-def _json(value: Any) -> str | None:
-    return None if value is None else to_json(value).decode()
