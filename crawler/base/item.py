@@ -15,7 +15,6 @@ import hashlib
 import re
 import uuid
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
 from enum import Enum, auto
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 from pydantic import Field, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
+from crawler.base import crawl_time
 from crawler.base.models import Settled  # noqa: TC001 -- pydantic reads the annotations
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class Item(_Unexported):
 
 def instant_now() -> str:
     """Returns the present time as messages write it, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return crawl_time.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @lru_cache(IDS_REMEMBERED)  # the spider, a middleware and the delivery each ask for it

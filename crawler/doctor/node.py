@@ -30,9 +30,9 @@ OURS = Path(crawler.__file__).resolve().parent
 # Python, the log, items, and the connections to Redis, Kafka and MongoDB; a worker that starts has some 40 open.
 OWN_FILES = 100
 MAX_OFF_SECONDS = 1.0  # how much a clock may be off: clocks that are kept by NTP differ by milliseconds
-# How much a clock must be off for versions of a page to be confused: the one with the later `time` stays in Mongo, and
-# nothing is visited twice within a minute.
-VERSIONS_CONFUSED_SECONDS = 60.0
+# How much a clock must be off to do harm: no certificate is used within a minute of its making, and no spider of one's
+# own visits a page twice within a minute, of whose versions the one with the later `time` stays in Mongo.
+MAX_HARMLESS_SECONDS = 60.0
 
 
 async def versions(_settings: Mapping[str, Any]) -> Finding:
@@ -103,7 +103,7 @@ def judge_open_files(soft: int, hard: int, requests: int) -> Finding:
 
 
 async def clock(examined: ExaminedRedis) -> Finding:
-    """Looks at how far this node's clock and Redis's are apart: the frontier goes by that one, items by this one."""
+    """Looks at how far this node's clock and Redis's are apart: the crawl goes by that one, all else by this one."""
     redis: Any = examined.redis
     asked = time.time()
     seconds, microseconds = await redis.time()
@@ -119,11 +119,11 @@ def judge_clock(ahead_s: float, unsure_s: float) -> Finding:
     """
     off_s = max(0.0, abs(ahead_s) - unsure_s)
     apart = f"this node's clock is {abs(ahead_s):.2f} s {'ahead of' if ahead_s > 0 else 'behind'} Redis's"
-    if off_s >= VERSIONS_CONFUSED_SECONDS:
+    if off_s >= MAX_HARMLESS_SECONDS:
         return loss(
-            f"{apart}: items have a wrong `time`, by which Mongo and readers tell a page's newer version from an older "
-            "one; have NTP set both"
+            f"{apart}: valid certificates of hosts may be refused, and items of spiders of your own have a wrong "
+            "`time`, by which Mongo tells a newer version from an older one; have NTP set both"
         )
     if off_s >= MAX_OFF_SECONDS:
-        return advice(f"{apart}, and items have a wrong `time`; have NTP set both")
+        return advice(f"{apart}, and log lines have a wrong time; have NTP set both")
     return ok(apart)

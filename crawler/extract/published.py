@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from crawler.base import crawl_time
 from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.dates.cldr_names import month_of
 from crawler.extract.dates.labels import LABELS, says_only
@@ -165,7 +166,7 @@ def read_published(
         language: BCP 47 tag of the page; empty if it names none.
         url: Its address.
     """
-    latest, in_words = datetime.now(UTC) + AHEAD, [*_in_words(written.lines)]
+    latest, in_words = crawl_time.now() + AHEAD, [*_in_words(written.lines)]
 
     def read(words: str) -> str | None:
         if not 0 < len(words) <= MAX_CHARACTERS:

@@ -16,14 +16,14 @@ import contextlib
 import logging
 import math
 import threading
-import time
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from crawler.base import log_events, tasks
+from crawler.base import crawl_time, log_events, tasks
+from crawler.base.crawl_time import boottime
 from crawler.base.errors import FrontierError
 from crawler.base.seldom import Seldom
 from crawler.frontier import scripts
@@ -99,11 +99,6 @@ class SessionLost(NamedTuple):
     owner: str
 
 
-def boottime() -> float:
-    """Returns seconds by a clock that goes on while the machine sleeps, so that a worker that was frozen notices."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-
 class Lease:
     """The session in one partition.
 
@@ -144,6 +139,8 @@ class Lease:
         now_ms = self._call(redis, "renew" if self.deadline else "open", seconds)
         if now_ms and owner == self.owner:
             self.deadline, self.expired = asked + seconds, False
+        if now_ms and self.partition == 0:  # by whose clock plans are submitted, too
+            crawl_time.hear(now_ms, asked)
         return now_ms
 
     def end(self, redis: Redis, seconds: float) -> bool:

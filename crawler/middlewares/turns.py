@@ -293,6 +293,6 @@ def _sign_of(response: Response) -> tuple[HostSign, float]:
     """Returns what a response says of its host, and the seconds of pause that the host asks for (RFC 9110, 10.2.3)."""
     if not is_overload(response.status):
         return "answers", 0.0
-    backoff_s = retry_after_s(response.headers.get("Retry-After"))
+    backoff_s = retry_after_s(response.headers)
     said_so = backoff_s or response.status == HTTPStatus.TOO_MANY_REQUESTS
     return "overloads" if said_so else "failures", backoff_s

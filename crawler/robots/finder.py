@@ -243,7 +243,7 @@ class RobotsFinder:
                 self._events.publish(failed)
                 no_response = RobotsFile.from_no_response(earlier, self._retry_s)
                 return nowhere if outcome.reason == reasons.BAD_REDIRECT else no_response
-            wait_s = retry_after_s(response.headers.get("Retry-After"))
+            wait_s = retry_after_s(response.headers)
             location = response.headers.get("Location")
             if response.status not in REDIRECT_STATUSES or location is None:
                 return RobotsFile.from_response(response.status, response.body, wait_s, earlier, self._retry_s)

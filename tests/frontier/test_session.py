@@ -10,6 +10,7 @@ import pytest
 from frontier.driver import LONG_MS, PATIENCE_SECONDS, content, nav
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from crawler.base import crawl_time
 from crawler.base.errors import FrontierError
 from crawler.base.events import Events
 from crawler.base.tasks import TaskDied, cancel
@@ -25,6 +26,13 @@ from crawler.frontier.session import (
     SessionRenewed,
 )
 from crawler.servers.redis import redis_sync
+
+
+@pytest.fixture(autouse=True)
+def own_clock(monkeypatch):
+    """Has this process forget Redis's time after each test; some of them set the clock that it is counted by."""
+    monkeypatch.setattr(crawl_time, "_epoch_at_boot_s", None)
+
 
 # -- Reclaiming -------------------------------------------------------------------------------------------------------
 
@@ -172,6 +180,14 @@ def test_the_first_renewal_comes_soon_however_long_the_session_is(opened):
     beats = []
     opened(100 * PATIENCE_SECONDS, renewed=beats.append)
     wait(lambda: beats)
+
+
+def test_each_renewal_says_what_time_it_is_for_the_crawl(opened, monkeypatch):
+    heard_ms = []
+    monkeypatch.setattr(crawl_time, "hear", lambda now_ms, _asked: heard_ms.append(now_ms))
+    opened(0.1)
+    wait(lambda: len(heard_ms) > 1)
+    assert abs(heard_ms[0] / 1000 - time.time()) < PATIENCE_SECONDS
 
 
 def test_a_loop_that_is_stuck_is_not_renewed(frontier, redis_settings, opened, monkeypatch):

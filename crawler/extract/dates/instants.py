@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Self
 
+from crawler.base import crawl_time
 from crawler.extract.dates import in_words
 from crawler.extract.dates.ago import TimeAgo
 from crawler.extract.dates.context import DateContext
@@ -77,7 +78,7 @@ def to_utc(
     text = str(value).strip()
     if not text or len(text) > MAX_DATE_CHARACTERS:
         return None
-    context = DateContext(zone, language, now or datetime.now(UTC))
+    context = DateContext(zone, language, now or crawl_time.now())
 
     def by_pattern(text: str) -> datetime | None:
         return datetime.strptime(text, pattern) if pattern else None  # noqa: DTZ007 -- the zone is added below

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawler.base import reasons
+from crawler.base import crawl_time, reasons
 from crawler.base.errors import (
     AnswerError,
     ExtractError,
@@ -23,6 +23,8 @@ from crawler.base.errors import (
 )
 
 if TYPE_CHECKING:
+    from scrapy.http import Headers
+
     from crawler.base.errors import UrlError
     from crawler.base.reasons import Reason
     from crawler.frontier.settlement import Operation
@@ -204,21 +206,30 @@ def may_be_the_networks(status: int, *, by_proxy: bool) -> bool:
     return status == NETWORK_LOGIN or (by_proxy and (status >= FIRST_SERVER_ERROR or status == PROXY_LOGIN))
 
 
-def retry_after_s(header: bytes | None) -> float:
-    """Returns the seconds that a Retry-After header asks for; 0 without a valid one.
+def retry_after_s(headers: Headers) -> float:
+    """Returns the seconds that an answer asks to wait for; 0 without a valid Retry-After.
+
+    A date counts from the answer's own Date, which is by the same clock, be it right or wrong; without one from the
+    crawl's time.
 
     Source: RFC 9110, 10.2.3, which allows a number of seconds or a date.
     """
-    text = (header or b"").decode("ascii", "replace").strip()
+    text = (headers.get("Retry-After") or b"").strip()
     if text.isdigit():
         return min(float(text), MAX_RETRY_AFTER_SECONDS)
-    try:
-        when = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError, OverflowError):  # all that the parser raises for what isn't a date
+    if (until := _http_date(text)) is None:
         return 0.0
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return min(max((when - datetime.now(UTC)).total_seconds(), 0.0), MAX_RETRY_AFTER_SECONDS)
+    answered = _http_date(headers.get("Date") or b"") or crawl_time.now()
+    return min(max((until - answered).total_seconds(), 0.0), MAX_RETRY_AFTER_SECONDS)
+
+
+def _http_date(header: bytes) -> datetime | None:
+    """Returns the moment that a header names; None for what isn't a date."""
+    try:
+        moment = parsedate_to_datetime(header.decode("ascii", "replace").strip())
+    except (ValueError, TypeError, IndexError, OverflowError):  # all that the parser raises for what isn't a date
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def retry_delay_ms(tries: int, base_s: float, max_s: float) -> int:

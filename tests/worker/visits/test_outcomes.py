@@ -10,6 +10,7 @@ from email.utils import format_datetime
 
 import pytest
 from scrapy import exceptions
+from scrapy.http import Headers
 from twisted.internet import error as twisted_error
 
 from crawler.base import errors
@@ -106,7 +107,6 @@ def test_only_an_empty_page_is_asked_for_again(reason, status, outcome):
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [
-        (None, 0),
         (b"", 0),
         (b"120", 120),
         (b" 7 ", 7),
@@ -122,12 +122,19 @@ def test_only_an_empty_page_is_asked_for_again(reason, status, outcome):
     ],
 )
 def test_a_retry_after_is_a_number_of_seconds(header, seconds):
-    assert retry_after_s(header) == seconds
+    assert retry_after_s(Headers({"Retry-After": header})) == seconds
 
 
 def test_a_retry_after_may_be_a_date():
-    when = datetime.now(UTC) + timedelta(seconds=90)
-    assert 85 < retry_after_s(format_datetime(when, usegmt=True).encode()) <= 90
+    until = datetime.now(UTC) + timedelta(seconds=90)
+    assert 85 < retry_after_s(Headers({"Retry-After": format_datetime(until, usegmt=True)})) <= 90
+
+
+def test_a_date_to_retry_after_counts_from_the_hosts_own_time():
+    answered = datetime(2001, 2, 3, tzinfo=UTC)
+    until = answered + timedelta(seconds=4)
+    headers = Headers({"Date": format_datetime(answered, usegmt=True), "Retry-After": format_datetime(until)})
+    assert retry_after_s(headers) == 4
 
 
 def test_no_retry_after_raises():
@@ -135,7 +142,7 @@ def test_no_retry_after_raises():
     alphabet = b"0123456789 ,:+-GMTJanWed\xff\x00"
     for _ in range(2_000):
         header = bytes(source.choices(alphabet, k=source.randint(0, 30)))
-        assert 0 <= retry_after_s(header) <= 3_600
+        assert 0 <= retry_after_s(Headers({"Retry-After": header, "Date": header[::-1]})) <= 3_600
 
 
 def test_the_retry_delay_doubles_up_to_its_bound():
