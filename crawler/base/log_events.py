@@ -223,6 +223,7 @@ MONITOR_SIGN_IN_LIMITED = LogEvent(
     "monitor-sign-in-limited", "audit: %s sign-in from %s: too many failures", "user", "address"
 )
 MONITOR_ACTION_DIED = LogEvent("monitor-action-died", "an action of the monitor, %s, has died", "task")
+MONITOR_CANNOT_ACCEPT = LogEvent("monitor-cannot-accept", "the monitor can't take a connection: %s", "error")
 MONITOR_DIED = LogEvent("monitor-died", "The monitor ends: its %s has died", "task")
 
 EVENTS = tuple(value for value in list(globals().values()) if isinstance(value, LogEvent))

@@ -110,7 +110,7 @@ def build(monitor: Monitor) -> Starlette:
 @contextlib.asynccontextmanager
 async def _gather(monitor: Monitor, _app: Starlette) -> AsyncIterator[None]:
     """Has the figures gathered while the app is up."""
-    gathering = tasks.start(monitor.gatherer.run(), name="gatherer", died=_end_with_it)
+    gathering = tasks.start(monitor.gatherer.run(), name="gatherer", died=end_with_it)
     try:
         yield
     finally:
@@ -120,7 +120,7 @@ async def _gather(monitor: Monitor, _app: Starlette) -> AsyncIterator[None]:
         await monitor.connection.close()
 
 
-def _end_with_it(died: TaskDied) -> None:
+def end_with_it(died: TaskDied) -> None:
     """Ends the monitor, which would show the same figures for ever: whoever keeps it up starts it again."""
     logger.critical(log_events.MONITOR_DIED, died.name, exc_info=died.error)
     signal.raise_signal(signal.SIGTERM)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import socket
 import ssl
@@ -11,10 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from crawler.base import log_events, tasks
 from crawler.base.errors import HeadroomError, shown
-from crawler.monitor.app import build
+from crawler.base.seldom import Seldom
+from crawler.monitor.app import build, end_with_it
+from crawler.monitor.client_connections import ClientConnection, ClientConnections
 from crawler.monitor.connection import Connection
 from crawler.monitor.gatherer import Gatherer
 from crawler.monitor.guard import is_this_machine
@@ -26,11 +29,13 @@ from crawler.monitor.web import Monitor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from crawler.base.log_events import EventLogger
     from crawler.monitor.users import UserFile
 
 GRACE_SECONDS = 5  # how long answers under way may take when the monitor is told to stop
-REQUEST_SECONDS = 10.0  # how long a request may take to come, from the connection's beginning or the last answer on
 BACKLOG = 128  # most connections that wait to be taken
+ACCEPT_PAUSE_SECONDS = 0.1  # how long no connection is taken after one couldn't be
+logger: EventLogger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +96,9 @@ class MonitorServer:
             SlowActions(connection),
             item_store(settings, connection),
         )
-        self._uvicorn = _Uvicorn(_configuration(build(monitor), listening))
+        configuration = _configuration(build(monitor), listening)
         self._bound = _bound(listening)
+        self._uvicorn = _Uvicorn(configuration, self._bound)
         host = f"[{listening.host}]" if ":" in listening.host else listening.host
         scheme = "https" if listening.tls_files else "http"
         self.address = f"{scheme}://{host}:{self._bound.getsockname()[1]}/"
@@ -100,7 +106,7 @@ class MonitorServer:
     async def serve(self) -> None:
         """Answers until `stop`."""
         with self._bound:
-            await self._uvicorn.serve([self._bound])
+            await self._uvicorn.serve([])  # it would accept whatever comes
 
     async def stop(self) -> None:
         """Ends the event streams, which would go on for ever, then the server."""
@@ -125,9 +131,11 @@ def _bound(listening: Listening) -> socket.socket:
     """Returns a socket that listens."""
     try:
         family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
-        return socket.create_server((listening.host, listening.port), family=family, backlog=BACKLOG)
+        bound = socket.create_server((listening.host, listening.port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise HeadroomError(f"can't listen at {listening.host} port {listening.port}: {error.strerror}") from error
+    bound.settimeout(0)
+    return bound
 
 
 def _configuration(app: Any, listening: Listening) -> uvicorn.Config:
@@ -138,10 +146,9 @@ def _configuration(app: Any, listening: Listening) -> uvicorn.Config:
         log_config=None,  # the log is the crawl's own
         access_log=False,
         server_header=False,
-        http=_Connection,
         proxy_headers=bool(listening.proxy),
         forwarded_allow_ips=listening.proxy or None,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS + 1,  # when all connections are closed
         ssl_certfile=cert,
         ssl_keyfile=key,
     )
@@ -152,45 +159,46 @@ def _configuration(app: Any, listening: Listening) -> uvicorn.Config:
     return options
 
 
-class _Connection(H11Protocol):
-    """A connection of uvicorn's that is closed where no request gets whole in time, however often a byte of it comes.
-
-    Uvicorn's own time limit, between two requests, ends with the first byte of the next one. The body of a request that
-    is being answered has a time limit where it is read.
-    """
-
-    _request_is_late: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # uvicorn's, too
-        """Begins the time of the first request."""
-        super().connection_made(transport)
-        self._expect_request()
-
-    def on_response_complete(self) -> None:
-        """Begins the time of the next request, with what is left of this one."""
-        self._expect_request()
-        super().on_response_complete()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Ends the time."""
-        if self._request_is_late:
-            self._request_is_late.cancel()
-        super().connection_lost(exc)
-
-    def _expect_request(self) -> None:
-        if self._request_is_late:
-            self._request_is_late.cancel()
-        self._request_is_late = self.loop.call_later(REQUEST_SECONDS, self._close_unless_it_answers)
-
-    def _close_unless_it_answers(self) -> None:
-        if self.cycle is None or self.cycle.response_complete:
-            self.transport.close()
-
-
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn's server, which leaves the process's signals to `serve`."""
+    """Uvicorn's server, which accepts by itself, and leaves the process's signals to `serve`."""
+
+    def __init__(self, configuration: uvicorn.Config, bound: socket.socket) -> None:
+        super().__init__(configuration)
+        self._bound = bound
+        self._held = ClientConnections()
+        self._accepting: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to accept."""
+        await super().startup(sockets)
+        self._accepting = tasks.start(self._accept(), name="listener", died=end_with_it)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Takes no more connections, and closes those that aren't done within GRACE_SECONDS."""
+        if self._accepting:
+            await tasks.cancel(self._accepting)
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._held.abort)
+        await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Captures none."""
         yield
+
+    async def _accept(self) -> None:
+        """Takes connections, one in each turn of the loop, so that those which give way are closed meanwhile."""
+        warn = Seldom(logger.warning)
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                accepted, address = await loop.sock_accept(self._bound)
+            except ConnectionAbortedError:
+                continue
+            except OSError as error:  # most likely no more files may be opened
+                warn(log_events.MONITOR_CANNOT_ACCEPT, error.strerror)
+                self._held.make_room()
+                await asyncio.sleep(ACCEPT_PAUSE_SECONDS)
+                continue
+            connection = ClientConnection(self.config, self.server_state, self.lifespan.state, self._held)
+            self._held.take(connection, accepted, address[0])
+            await asyncio.sleep(0)

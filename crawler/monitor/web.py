@@ -112,6 +112,7 @@ class WebRequest:
         self.monitor = monitor
         self.token = request.cookies.get(monitor.cookie, "")
         self._sign_in = monitor.sign_ins.of(self.token)
+        request.state.connection.asked_by(self._sign_in.user.name if self._sign_in else "")
         chosen = request.cookies.get(LANGUAGE_COOKIE, "")
         accepted = request.headers.get("accept-language", "")
         self.words: Messages = words_of(chosen if chosen in LANGUAGES else preferred(accepted))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import re
+import select
 import socket
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -14,7 +19,7 @@ from monitor.conftest import HERE, PASSWORD, ROLES, Running, settings_at
 from waiting import PATIENCE_SECONDS, until
 
 from crawler.base.errors import HeadroomError
-from crawler.monitor import server, web
+from crawler.monitor import client_connections, web
 from crawler.monitor.server import Listening
 from crawler.monitor.users import UserFile
 
@@ -121,7 +126,7 @@ def test_a_request_of_two_lengths_is_refused(browser):
 )
 def test_a_connection_on_which_nothing_gets_whole_is_closed(browser, monkeypatch, sent):
     """However often a byte of it comes."""
-    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(client_connections, "REQUEST_SECONDS", 0.3)
     monkeypatch.setattr(web, "FORM_SECONDS", 0.3)
     with socket.create_connection(("127.0.0.1", urlsplit(browser().address).port), 0.05) as connection:
         connection.sendall(sent)
@@ -136,6 +141,70 @@ def test_a_connection_on_which_nothing_gets_whole_is_closed(browser, monkeypatch
                 return True
 
         until(is_closed, "its end")
+
+
+def test_a_connection_whose_answers_nobody_takes_is_closed(browser, monkeypatch):
+    monkeypatch.setattr(client_connections, "UNREAD_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", urlsplit(browser().address).port), 0.05) as connection:
+
+        def is_closed():
+            try:
+                connection.send(b"GET /static/monitor.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 500)
+            except TimeoutError:
+                return False
+            except ConnectionError:
+                return True
+
+        until(is_closed, "its end")
+
+
+@pytest.mark.parametrize(("of_all", "shares", "held"), [(8, 1, 8), (100, 12, 8)])
+def test_who_holds_all_connections_keeps_nobody_out(users, redis_url, monkeypatch, of_all, shares, held):
+    """Not even who comes from the same address, as all do behind a tunnel; signed-in users never give way to others."""
+    monkeypatch.setattr(client_connections, "MAX_CONNECTIONS", of_all)
+    monkeypatch.setattr(client_connections, "SHARES", shares)
+    with Running(settings_at(redis_url), users) as monitor, ExitStack() as stack:
+        viewer = monitor.browser("viewer")
+        place = urlsplit(monitor.address)
+        kept = stack.enter_context(closing(HTTPConnection(place.netloc, timeout=PATIENCE_SECONDS)))
+
+        def ask():
+            kept.request("GET", "/nodes", headers={"cookie": f"monitor={viewer.cookies['monitor']}"})
+            answer = kept.getresponse()
+            answer.read()
+            return answer.status
+
+        assert ask() == 200
+        signed_in_on = kept.sock
+        strangers = [
+            stack.enter_context(socket.create_connection((place.hostname, place.port), PATIENCE_SECONDS))
+            for _ in range(30)
+        ]
+        assert viewer.get("/nodes").status == monitor.browser().get("/login").status == 200
+        assert ask() == 200
+        assert kept.sock is signed_in_on
+        open_ones = [stranger for stranger in strangers if not select.select([stranger], [], [], 0)[0]]
+        assert 0 < len(open_ones) <= held
+        assert open_ones == strangers[-len(open_ones) :]
+
+
+def test_an_error_of_accepting_has_the_oldest_give_way_and_is_seldom_logged(users, redis_url, monkeypatch, caplog):
+    with Running(settings_at(redis_url), users) as monitor:
+        place = urlsplit(monitor.address)
+        with socket.create_connection((place.hostname, place.port), PATIENCE_SECONDS) as oldest:
+            monitor.browser().get("/login")
+            accept, failures = asyncio.SelectorEventLoop.sock_accept, iter(range(5))
+
+            async def accept_in_the_end(loop, bound):
+                if next(failures, None) is None:
+                    return await accept(loop, bound)
+                raise OSError(errno.EMFILE, "Too many open files")
+
+            monkeypatch.setattr(asyncio.SelectorEventLoop, "sock_accept", accept_in_the_end)
+            monitor.browser().get("/login")  # what the loop waits for already
+            assert monitor.browser().get("/login").status == 200
+            assert oldest.recv(1) == b""
+    assert caplog.text.count("the monitor can't take a connection: Too many open files") == 1
 
 
 async def test_a_number_may_have_any_number_of_digits(browser, operator):

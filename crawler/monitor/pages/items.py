@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
     from starlette.responses import Response
-    from starlette.types import Message, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
     from crawler.monitor.web import WebRequest
 
@@ -45,7 +45,6 @@ PLACED = {
     "fingerprint", "sha256", "language", "status", "combinations",
 }  # fmt: skip
 DOWNLOAD_SECONDS = 3_600  # when a download is cut off: whoever takes longer asks for less of it
-UNREAD_SECONDS = 60  # when a download is cut off of which nothing is taken
 DOWNLOAD_LINES = 100  # most lines of CSV or JSON that are sent at once
 
 
@@ -171,17 +170,12 @@ async def _download(web: WebRequest, ending: str, media_type: str, written_as: W
 
 
 class _Download(StreamingResponse):
-    """A download that ends in its time, however slowly it is taken, and soon where it isn't taken at all."""
+    """A download that ends in its time, however slowly it is taken; what is cut off lacks its end."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends it; what is cut off is seen to be, since its end is missing."""
-
-        async def send_in_time(message: Message) -> None:
-            async with asyncio.timeout(UNREAD_SECONDS):
-                await send(message)
-
+        """Sends it."""
         async with asyncio.timeout(DOWNLOAD_SECONDS):
-            await super().__call__(scope, receive, send_in_time)
+            await super().__call__(scope, receive, send)
 
 
 async def _one(web: WebRequest) -> dict[str, Any]:
