@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from crawler import sites
+from crawler import extract, sites
 from crawler.base.errors import ExtractError, HeadroomError
 from crawler.base.item import is_site_name
 from crawler.base.urls import canonical
@@ -21,8 +21,6 @@ from crawler.discovery.proposal import Notes, SiteProposal, write
 from crawler.discovery.results import listing, past_the_end
 from crawler.discovery.search import declarations, forms, scripted, searches
 from crawler.discovery.search.search_template import SearchTemplate, based, of_url
-from crawler.extract import content as reading
-from crawler.extract import results as searching
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,11 +138,11 @@ def _proposed(inquiry: Inquiry, definition: dict[str, Any], listed: Fetched, pag
     definition = {key: definition[key] for key in order if key in definition}
     text = write(definition, inquiry.notes)
     site = sites.parse(text, "the proposal")
-    links = searching.links(listed, site) if "results" in definition else None
+    links = extract.links(listed, site) if "results" in definition else None
     read = {}
     for page in pages:
         try:
-            read[page.url] = reading.fields(page, site)
+            read[page.url] = extract.fields(page, site)
         except ExtractError as error:
             inquiry.notes.miss("content", f"{page.url}: {error}")
     return SiteProposal(write(definition, inquiry.notes), definition, inquiry.notes.unknown, links, read)

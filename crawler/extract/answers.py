@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawler.sites.selector import Selector
 
 OTHERS_SHOWN = 5  # addresses of other JSON, in an error
-ADDRESS_CHARACTERS = 200  # of each
+ADDRESS_CHARACTERS = 200  # of an address, in an error
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     NamesOf = Callable[[str, str, str, str], frozenset[str]]  # of a box, by its tag, class, id and role
 
 MAX_NODES = 600_000  # elements and texts, 1.5 us each; the standard of HTML, on one page, has 300,000
-MAX_NAMES_OF_ELEMENT, MAX_NAMES_ABOVE = 12, 64  # that are looked at: of one element, and of all around it
-MIN_NAME, MAX_NAME = 3, 19  # letters of one
+MAX_NAMES_ABOVE = 64  # of all boxes around one, that are looked at
 MAX_ATTRIBUTE_CHARACTERS = 300  # of id, role and class together; utility frameworks need as many
 # What themes call the parts that they show to screen readers, on paper or as advertisements alone, or not on paper.
 _NOT_READ = frozenset(
@@ -291,5 +290,4 @@ def _may_be_unread(classes: str) -> bool:
 def names_in(tag: str, classes: str, html_id: str, role: str) -> frozenset[str]:
     """Returns the words that an element's class, id and role are made of, and its tag."""
     written = f"{html_id} {role} {classes}"[:MAX_ATTRIBUTE_CHARACTERS]
-    words = [part.lower() for part in _name_parts(written) if MIN_NAME <= len(part) <= MAX_NAME]
-    return frozenset([*islice(dict.fromkeys(words), MAX_NAMES_OF_ELEMENT), f"<{tag}>"])
+    return frozenset([*map(str.lower, _name_parts(written)), f"<{tag}>"])

@@ -25,7 +25,7 @@ LIST_LEVEL = 4  # logarithm of how many boxes are alike in a list: 3
 BIG_LEVEL = 14  # logarithm of the words of a big box: 96
 MAX_KEY_CHARACTERS = 40  # of a block that is known by its whole text, such as "Read more"
 MAX_COUNTED = 7  # commas in a block, that are told apart
-MAX_DEPTHS = 15  # pairs of boxes around a block, likewise
+MAX_DEPTHS = 15  # pairs of boxes around a block, that are told apart
 BIG_SHARE = 0.5  # of the words of a page, in a box that isn't beside its text
 # Words of the boxes in which a page tells of other pages, or of its site.
 _BESIDE = frozenset(
@@ -237,7 +237,7 @@ class BlockEvidence:
         """
         boxes, sum_words, sum_linked, sum_long = self.page.boxes, self._sum_words, self._sum_linked, self._sum_long
         kinds = [(box.parent, box.tag, box.classes) for box in boxes]
-        alike = Counter(kinds)
+        alike_logs = {kind: _log(count) for kind, count in Counter(kinds).items()}
         total = self.total or 1
         known: dict[tuple[int, ...], BoxPieces] = {}  # many boxes are as others are
         pieces: list[BoxPieces] = []
@@ -261,14 +261,13 @@ class BlockEvidence:
                     _log(end - first),
                 )
             words_log, linked, share, long_log, blocks_log = of_span
-            alike_log = _log(alike[kind])
+            alike_log = alike_logs[kind]
             values = words_log, linked, share, long_log, alike_log, _TAGS.get(box.tag, 0), blocks_log
             if (of_box := known.get(values)) is None:
                 of_box = known[values] = BoxPieces(*values)
             pieces.append(of_box)
-            place = parent.place if parent is not None else -1
-            listed.append(box if alike_log >= LIST_LEVEL else listed[place] if place >= 0 else None)
-            big.append(box if words_log >= BIG_LEVEL else big[place] if place >= 0 else None)
+            listed.append(box if alike_log >= LIST_LEVEL else listed[parent.place] if parent is not None else None)
+            big.append(box if words_log >= BIG_LEVEL else big[parent.place] if parent is not None else None)
         return pieces, listed, big
 
 

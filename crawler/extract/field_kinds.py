@@ -152,7 +152,7 @@ class Fields(_ReadFields):  # type: ignore[misc]  # mypy knows no dataclass that
         canonical_url: The address that the page gives for itself.
         sureness: How sure fields are, by name, where the site doesn't say itself where they stand.
         page_type: What the page was taken for, where it was read without selectors.
-        markdown: Its content as Markdown, likewise, if that was asked for.
+        markdown: Its content as Markdown, if that was asked for and it was read without selectors.
     """
 
     extra: dict[str, Scalar | list[Scalar]] = field(default_factory=dict)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from turbohtml import Node
 
 MAX_NODES = 2_000_000  # 0.6 us each; the largest page that is read has 500,000, but elements may be within each other
-MAX_CHARACTERS = 40_000_000  # likewise: the largest page has 10 million
+MAX_CHARACTERS = 40_000_000  # of all elements' texts together; the largest page has 10 million
 
 # Elements whose text no reader sees, or that isn't part of what the author wrote.
 INVISIBLE_TAGS = frozenset(

@@ -30,7 +30,7 @@ _ends_as_login = re.compile(
 ).fullmatch
 _is_login_value = re.compile(f"{_LOGIN}|{_REGISTER}", re.IGNORECASE).fullmatch
 _SCREENS = frozenset("action do mode module op page route title view".split())  # parameters that say what is shown
-_ORIGINS = frozenset("from ref referer referrer source via".split())  # likewise, from where somebody came
+_ORIGINS = frozenset("from ref referer referrer source via".split())  # parameters that say from where somebody came
 
 
 def refuse_login(page: Fetched, tree: turbohtml.Document) -> None:

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from crawler.base.models import Fetched
     from crawler.sites import Site
 
-HEAVY_BYTES = 1_000_000  # some 50 ms
-HEAVY_TAGS = 20_000  # likewise
-HEAVY_TAGS_UNTOLD = 6_000  # likewise, of a page that is read without selectors
+# A page with more than these takes some 50 ms.
+HEAVY_BYTES = 1_000_000
+HEAVY_TAGS = 20_000
+HEAVY_TAGS_UNTOLD = 6_000  # of a page that is read without selectors
 
 Result = TypeVar("Result")
 _thread = ThreadPoolExecutor(1, thread_name_prefix="extract")  # the global lock would let two only take turns

@@ -131,6 +131,8 @@ def posts_of(evidence: BlockEvidence, scores: Sequence[float], site: Site, langu
         language: BCP 47 tag of the page; empty if it names none.
     """
     lines = _PostLines(evidence, scores)
+    if not lines.times:
+        return []
     groups = [group for boxes, ways in _alike(lines) if (group := _Group(lines, boxes, ways)).is_of_posts]
     most = max((group.words for group in groups if group.count > 1), default=0)
     groups = [group for group in groups if group.words >= MIN_COVERED * most or group.count == 1]
@@ -236,7 +238,7 @@ def _alike(lines: _PostLines) -> list[tuple[tuple[Box, ...], int]]:
     boxes = lines.evidence.page.boxes
     timed = [*accumulate((place in lines.times for place in range(len(lines.blocks))), initial=0)]
     with_time: Counter[tuple[str, str | Box]] = Counter()
-    for box in boxes[1:] if lines.times else ():
+    for box in boxes[1:]:
         if timed[box.end] > timed[box.first]:
             with_time.update((box.tag, name) for name in _likenesses(box))
     groups: dict[tuple[str, str | Box], list[Box]] = {
@@ -413,7 +415,9 @@ def _times_of(block: TextBlock, marked: dict[Element, str], *, has_digit: bool) 
             return times
     if not has_digit and not block.line[:MAX_DAY_CHARACTERS].lower().startswith(_DAYS):
         return []
-    lines = (" ".join(line.split()) for line in block.text[: 3 * MAX_LINE_CHARACTERS].split("\n"))
+    lines = [block.line]
+    if "\n" in block.text:
+        lines = [" ".join(line.split()) for line in block.text[: 3 * MAX_LINE_CHARACTERS].split("\n")]
     return [
         (time[0], False)
         for line in lines

@@ -418,8 +418,8 @@ def time_marking(element: Element) -> str:
     if words := element.attr("datetime") or (element.attr("content") if is_of_page else ""):
         return words
     title = element.attr("title") or ""
-    is_named = element.tag == "abbr" or _named_for_time(_class(element)) is not None
-    if is_named and len(title) <= MAX_CHARACTERS and (_instant_in(title) or date_in_line(title)):
+    has_time = len(title) <= MAX_CHARACTERS and bool(_instant_in(title) or date_in_line(title))
+    if has_time and (element.tag == "abbr" or _named_for_time(_class(element))):
         return title
     address = (element.attr("href") or "")[:MAX_ADDRESS_CHARACTERS] if element.tag == "a" else ""
     linked = _instant_in(unquote(address)) if "?" in address else None  # as `3 days ago` links to that time in a log

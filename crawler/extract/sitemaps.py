@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from crawler.base.models import Fetched
 
-MAX_SITEMAP_BYTES = 50 * 1024 * 1024  # as the format says, unpacked
-MAX_SITEMAP_PAGES = 50_000  # likewise
+MAX_SITEMAP_BYTES, MAX_SITEMAP_PAGES = 50 * 1024 * 1024, 50_000  # as the format says; the bytes unpacked
 MAX_ELEMENTS = 2_000_000  # 40 of each page, where most have 4, and those with many images 30; 3 us each
 MAX_FIELD_CHARACTERS = 10_000  # of one field of an entry; addresses are shorter
 MAX_IMAGES = 100  # of a page; search engines take as many as 1,000, which no field of an item needs

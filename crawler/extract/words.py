@@ -36,7 +36,7 @@ class CombinationSearch:
         self._numbers = {self._set.Add(_utf8(form)): word for word, form in self._comparable.items()}
         try:
             self._set.Compile()
-        except re2.error:  # likewise
+        except re2.error:  # RE2 had too little memory
             self._set = None
 
     def found_in(self, text: str) -> list[tuple[str, ...]]:

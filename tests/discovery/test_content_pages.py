@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from discovery.made_up import ENGLISH, ORIGIN, page
 
+from crawler import extract
 from crawler.base.models import Fetched
 from crawler.discovery.content.comment_rows import find
 from crawler.discovery.content.content_pages import keys_of
@@ -16,7 +17,6 @@ from crawler.discovery.inquiry import Inquiry
 from crawler.discovery.pages.named_parts import is_telling
 from crawler.discovery.pages.page import ParsedPage
 from crawler.discovery.proposal import Notes
-from crawler.extract import content as reading
 from crawler.extract.comments import ReadComment
 from crawler.sites import Site
 
@@ -104,7 +104,7 @@ def test_comments_are_proposed_with_rules_that_read_the_rest_as_no_selectors_do(
     found, _notes = keys(samples)
     site = Site.from_definition({"name": "site", **found})
     for sample, one in zip(samples, ENGLISH, strict=False):
-        fields = reading.fields(sample.page.fetched, site)
+        fields = extract.fields(sample.page.fetched, site)
         assert fields.title == sample.read.title == one.title
         assert (fields.author, fields.published) == (sample.read.author, sample.read.published)
         assert all(part in fields.content for part in one.paragraphs)
@@ -128,7 +128,7 @@ def test_the_first_post_of_a_thread_is_its_text_and_the_others_are_its_comments(
     assert (found["content"]["title"], found["content"]["images"]) == ("auto", "auto")
     site = Site.from_definition({"name": "site", **found})
     for sample, one in zip(samples, ENGLISH, strict=False):
-        fields = reading.fields(sample.page.fetched, site)
+        fields = extract.fields(sample.page.fetched, site)
         assert (fields.title, fields.author, fields.published) == (one.title, "Ann Becker", "2026-03-10T08:00:00Z")
         assert fields.content.split("\n") == [*one.paragraphs]
         assert [comment.text for comment in fields.comments] == [WORDS.format(one.title, n) for n in (1, 2, 3)]

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from crawler import extract
 from crawler.base.errors import ExtractError, HeadroomError
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.pages import named_parts
-from crawler.extract import content as reading
 from crawler.extract.document import Document
 from crawler.sites import Site
 
@@ -50,7 +50,7 @@ class Sample:
     def read_by(self, rules: dict[str, Any]) -> Fields:
         """Returns what the key `content` of a site file reads of it."""
         site = Site.from_definition({"name": "tried", "content": rules})
-        return reading.fields(self.page.fetched, site, document=self.document, continues=True)
+        return extract.fields(self.page.fetched, site, document=self.document, continues=True)
 
 
 async def samples_of(inquiry: Inquiry, results: Sequence[Result], front: ParsedPage) -> list[Sample]:
@@ -78,7 +78,7 @@ async def samples_of(inquiry: Inquiry, results: Sequence[Result], front: ParsedP
 def read_bare(page: Fetched) -> Fields | None:
     """Returns what is read of a page without selectors; None for nothing."""
     try:
-        return reading.fields(page, BARE)
+        return extract.fields(page, BARE)
     except ExtractError:
         return None
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from crawler import sites
+from crawler import extract, sites
 from crawler.base.errors import HeadroomError
 from crawler.discovery.inquiry import FIRST_ERROR
 from crawler.discovery.kinds import software
 from crawler.discovery.pages.search_word import NONSENSE
 from crawler.discovery.proposal import Notes, SiteProposal, write
 from crawler.discovery.search import declarations
-from crawler.extract import content as reading
-from crawler.extract import results as searching
 
 if TYPE_CHECKING:
     from crawler.discovery.inquiry import Inquiry
@@ -72,10 +70,10 @@ async def _try_kind(inquiry: Inquiry, definition: dict[str, Any], mark: str, not
         if answer.status >= FIRST_ERROR:
             inquiry.notes.say("", f"kind {site.kind}: {answer.url} answered {answer.status}")
             return None
-        links = searching.links(answer, site)
+        links = extract.links(answer, site)
         if links.lists and not links.urls:
             answer = await inquiry.visitor.ask(links.lists[0].url, "the first list that the index names")
-            links = searching.links(answer, site)
+            links = extract.links(answer, site)
     except HeadroomError as error:
         inquiry.notes.say("", f"kind {definition['kind']}: {error}")
         return None
@@ -85,7 +83,7 @@ async def _try_kind(inquiry: Inquiry, definition: dict[str, Any], mark: str, not
     url = links.urls[-1 if site.is_list else 0]  # the first page of a sitemap is often the front page
     try:
         page = await inquiry.visitor.ask(url, "a result, to show what the kind reads")
-        read[page.url] = reading.fields(page, site)
+        read[page.url] = extract.fields(page, site)
     except HeadroomError as error:
         if not site.is_list:  # then it is other software; a list is one whatever its pages are
             inquiry.notes.say("", f"kind {site.kind}: {url}: {error}")
