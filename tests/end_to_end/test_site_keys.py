@@ -315,6 +315,7 @@ def test_a_page_that_two_plans_want_is_taken_by_each_for_its_own_words(serve, cr
 
 
 def test_a_replaced_plan_has_those_pages_again_that_lacked_its_words(serve, crawl):
+    """And a plan that asks for words later has pages fetched that were delivered, to look for them."""
     crawl.write_site("s", matching_site(serve(list_of_four)))
     crawl.submit(["s"], ["storm"], match_text=True)
     crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
@@ -322,6 +323,9 @@ def test_a_replaced_plan_has_those_pages_again_that_lacked_its_words(serve, craw
     crawl.submit(["s"], ["storm"], "--replace")
     crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
     assert set(outcome(crawl, "plan")[0]) == set(WORDS_OF)
+    crawl.submit(["s"], ["rescue"], name="late", match_text=True)
+    crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
+    assert outcome(crawl, "late") == ({"/1": [["rescue"]]}, {"lacks-words": 3})
 
 
 def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(serve, crawl):
