@@ -1,6 +1,6 @@
 import pytest
 
-from crawler.base.errors import ConfigError, InputError, existing
+from crawler.base.errors import InputError, existing
 
 
 def test_what_exists_is_the_nearest_name_or_else_some():
@@ -27,16 +27,3 @@ def test_an_input_error_says_file_line_key_value_and_expectation(arguments, expe
     error = InputError(*arguments)
     assert str(error) == expected
     assert (error.file, error.line, error.key, error.value, error.expected) == arguments
-
-
-def test_a_long_value_or_key_is_cut():
-    said = str(InputError("f" * 10_000, 1, "k" * 10_000, "v" * 10_000, "less"))
-    assert len(said) < 600
-    assert len(str(ConfigError("MAX_ATTEMPTS", "v" * 10_000, "less"))) < 200
-    assert said.endswith("..., expected less")
-
-
-@pytest.mark.parametrize("value", [16**5_000, [16**5_000], -(16**5_000)], ids=["alone", "in a list", "negative"])
-def test_a_number_that_python_writes_in_no_decimals_is_described(value):
-    error = InputError("f", 1, "pages", value, "1 to 100")
-    assert str(error) == "f:1: pages: got a number of more than 4300 digits, expected 1 to 100"

@@ -84,8 +84,3 @@ def test_what_stands_beside_the_fields_is_no_part_of_the_message():
     item.visit = object()
     item.note_clean(item.title)
     assert message(item) == message(page())
-
-
-def test_an_item_shows_nothing_of_its_page():
-    item = Item(**{field.name: "page" for field in fields(Item)} | {"id": "1", "url": "http://a.test/"})
-    assert repr(item) == "<Item 1 of http://a.test/>"

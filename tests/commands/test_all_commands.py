@@ -13,8 +13,6 @@ from command_line import ROOT
 from commands.answers import error_of
 from scrapy.settings import Settings
 
-from crawler.base.reasons import NOTES, REASONS
-
 NAMES = sorted(path.stem for path in (ROOT / "crawler" / "commands").glob("*.py") if path.stem != "__init__")
 
 
@@ -90,18 +88,6 @@ def test_an_option_of_another_action_is_refused(scrapy):
 def test_a_misspelt_action_is_told_the_nearest(scrapy):
     assert error_of(scrapy("plan", "submti", "x.yaml")) == "'submti' after plan; did you mean submit?"
     assert error_of(scrapy("site")) == "nothing after site; actions: check, explore, new, schema, verdicts"
-
-
-def test_help_says_what_becomes_of_finished_pages_and_what_replacing_keeps(scrapy):
-    for words in (("plan", "submit"), ("plan", "delete"), ("seeds", "offer")):
-        assert "A finished page isn't fetched again" in words_of(scrapy(*words, "-h"))
-    assert "With --replace all search pages are visited once more." in words_of(scrapy("plan", "submit", "-h"))
-
-
-def test_the_ledgers_help_explains_every_word(scrapy):
-    shown = words_of(scrapy("ledger", "--help"))
-    for word in (*REASONS.values(), *NOTES.values()):
-        assert f" {word} {word.meaning}" in shown
 
 
 @pytest.mark.parametrize(

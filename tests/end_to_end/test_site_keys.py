@@ -232,22 +232,6 @@ def test_a_list_is_searched_for_each_combination_and_its_rows_say_what_pages_do_
     assert total["failures"] == {}
 
 
-def test_every_result_of_a_list_is_taken_whatever_the_words_are(serve, crawl):
-    host = serve(
-        lambda path: page("<a href=/1>x</a><a href=/2>y</a>" if path == "/list" else f"<p class=text>{path} {TEXT}</p>")
-    )
-    site = {
-        "search": {"url": f"{host.url}/list"},
-        "results": {"links": "css:a", "every": True},
-        "content": {"content": "css:.text"},
-        "politeness": {"delay": 0},
-    }
-    crawl.write_site("s", site)
-    crawl.submit(["s"], ["storm", "rescue"], pages=1)
-    crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
-    assert {one["url"][-2:]: one["keywords"] for one in crawl.items()} == {"/1": ["storm"], "/2": ["storm"]}
-
-
 WORDS_OF = {"/1": "STORM and rescue", "/2": "a storm, no more", "/3": "nothing of the kind", "/4": "Flood"}
 
 

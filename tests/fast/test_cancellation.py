@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from fast.virtual_crawl import ENGINES, WAYS, PageSpider, crawl
+from fast.virtual_crawl import WAYS, PageSpider, crawl
 from scrapy import Request, signals
 
 
@@ -49,10 +49,9 @@ def failures(**attributes):
 SETTINGS = {"DOWNLOADER_MIDDLEWARES": {Cancelled: 500}, "ITEM_PIPELINES": {Cancelled: 500}}
 
 
-@ENGINES
 @pytest.mark.parametrize("where", ["process_request", "process_response"])
-def test_a_middlewares_goes_to_the_errback(fast, where):
-    crawler = crawl(failures(fails=where), SETTINGS, fast=fast)
+def test_a_middlewares_goes_to_the_errback(where):
+    crawler = crawl(failures(fails=where), SETTINGS, fast=True)
     assert {"failed": "CancelledError"} in crawler.items
     assert {"path": "/other"} in crawler.items
 
@@ -105,8 +104,7 @@ def test_a_pipelines_is_an_item_error():
     assert len(crawler.items) == 40
 
 
-@ENGINES
-def test_a_receivers_keeps_no_other_receiver_from_the_signal(fast):
+def test_a_receivers_keeps_no_other_receiver_from_the_signal():
     async def cancelled_later():
         await asyncio.sleep(1)
         raise asyncio.CancelledError
@@ -123,6 +121,6 @@ def test_a_receivers_keeps_no_other_receiver_from_the_signal(fast):
         for receiver in (cancelled_at_once, cancelled_later, hear):
             crawler.signals.connect(receiver, signal=signals.item_scraped, weak=False)
 
-    crawler = crawl(Failures, fast=fast, prepare=prepare)
+    crawler = crawl(Failures, fast=True, prepare=prepare)
     assert heard == crawler.items
     assert len(heard) == 2

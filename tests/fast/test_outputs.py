@@ -3,14 +3,13 @@
 import asyncio
 
 import pytest
-from fast.virtual_crawl import ENGINES, WAYS, PageSpider, crawl
+from fast.virtual_crawl import WAYS, PageSpider, crawl
 from scrapy import Request, signals
 from scrapy.core.scheduler import Scheduler
 
 
 @WAYS
-@ENGINES
-def test_a_callback_may_wait_for_what_becomes_of_its_own_item(fast, way):
+def test_a_callback_may_wait_for_what_becomes_of_its_own_item(way):
     class Waiting(PageSpider):
         async def parse(self, response):
             is_scraped = asyncio.Event()
@@ -19,25 +18,23 @@ def test_a_callback_may_wait_for_what_becomes_of_its_own_item(fast, way):
             await is_scraped.wait()
             yield {"number": 2}
 
-    assert crawl(Waiting, way, fast=fast).items == [{"number": 1}, {"number": 2}]
+    assert crawl(Waiting, way, fast=True).items == [{"number": 1}, {"number": 2}]
 
 
 @WAYS
-@ENGINES
-def test_an_item_does_not_wait_until_its_callback_has_ended(fast, way):
+def test_an_item_does_not_wait_until_its_callback_has_ended(way):
     class Slow(PageSpider):
         async def parse(self, response):
             yield {"number": 1}
             await asyncio.sleep(60)
             self.scraped_by_then = list(self.crawler.items)
 
-    assert crawl(Slow, way, fast=fast).spider.scraped_by_then == [{"number": 1}]
+    assert crawl(Slow, way, fast=True).spider.scraped_by_then == [{"number": 1}]
 
 
 @pytest.mark.parametrize("items_at_once", [1, 8])
 @WAYS
-@ENGINES
-def test_the_loop_runs_while_many_requests_are_scheduled(fast, way, items_at_once):
+def test_the_loop_runs_while_many_requests_are_scheduled(way, items_at_once):
     class Many(PageSpider):
         def count_turn(self):
             scheduled = self.crawler.stats.get_value("scheduler/enqueued", 0)
@@ -52,7 +49,7 @@ def test_the_loop_runs_while_many_requests_are_scheduled(fast, way, items_at_onc
             for number in range(300):
                 yield Request(f"http://a.test/{number}", callback=self.ignore)
 
-    crawler = crawl(Many, way | {"CONCURRENT_ITEMS": items_at_once, "CLOSESPIDER_PAGECOUNT": 2}, fast=fast)
+    crawler = crawl(Many, way | {"CONCURRENT_ITEMS": items_at_once, "CLOSESPIDER_PAGECOUNT": 2}, fast=True)
     assert 0 < crawler.spider.most_a_turn <= 4 * items_at_once
 
 

@@ -70,11 +70,6 @@ async def test_many_claimants_at_once_share_without_overlap(frontier):
     assert sorted(itertools.chain(*taken)) == sorted(seed.url for seed in seeds)
 
 
-async def test_an_empty_frontier_has_nothing_in_sight(frontier):
-    answer = await frontier.claim()
-    assert (answer.state, answer.wait_ms, answer.seeds) == ("ok", None, [])
-
-
 async def test_a_stale_head_is_repaired(frontier):
     later = await frontier.now_ms() + 20_000
     await frontier.offer(content(1), due_ms=later)

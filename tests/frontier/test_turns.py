@@ -82,16 +82,6 @@ async def test_junk_among_a_host_s_turns_blocks_nobody(frontier, redis, field, j
     assert len((await frontier.claim()).seeds) == 1
 
 
-async def test_all_that_a_claim_gives_of_a_host_keeps_the_delay_of_the_strictest_site(frontier):
-    await frontier.polite("quick", concurrency=2, burst=1)
-    await frontier.polite("slow", delay_ms=10_000, concurrency=2, burst=1)
-    await frontier.offer(content(1, site="quick"), due_ms=1)
-    await frontier.offer(content(2, site="quick", plan="cancelled"), due_ms=2)  # so that the claim comes here again
-    await frontier.offer(content(3, site="slow"), due_ms=3)
-    await frontier.mark("cancel cancelled")
-    assert [(one.seed.site, one.delay_s) for one in (await frontier.claim()).seeds] == [("quick", 10.0), ("slow", 10.0)]
-
-
 async def crawl_delay(frontier, delay_ms, claimed):
     surplus, wait_ms, _ = await frontier.queues["content"].turn_start("a.test", delay_ms, claimed.owner, claimed.turn)
     return surplus, wait_ms
@@ -280,12 +270,6 @@ async def test_a_host_can_be_reported_on_before_its_turn_is_released(frontier):
     await frontier.settle("A", ends(seeds), turns(seeds, since_start_ms=20))
     assert (await level(frontier), await held(frontier)) == (1, set())
     assert 0 < await wait_ms(frontier) <= 1_000
-
-
-async def test_acquiring_a_turn_takes_a_session(frontier):
-    assert (await acquire(frontier, owner="nobody")).state == "lapsed"
-    await frontier.lapse("A")
-    assert (await acquire(frontier)).state == "lapsed"
 
 
 async def test_nav_and_content_of_one_host_take_turns(frontier):

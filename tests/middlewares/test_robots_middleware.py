@@ -114,6 +114,8 @@ def test_what_each_answer_means_for_the_page(serve, crawl, nobody):
     five, six = serve(says(404)), serve(says(404))
     five.robots, six.robots = hops(5, other := serve(says(404))), hops(6, another := serve(says(404)))
     other.robots, another.robots = hops(5, five), hops(6, six)
+    there, back = serve(says(404)), serve(says(404))
+    there.robots, back.robots = says(302, Location=f"{back.url}/r"), says(302, Location=f"{there.url}/r")
     places = {
         "allowed": (serve(says(200, "User-agent: *\nDisallow: /private\n")), None),
         "disallowed": (serve(says(200, ALL)), "robots"),
@@ -133,6 +135,8 @@ def test_what_each_answer_means_for_the_page(serve, crawl, nobody):
         "moved five times": (five, "robots"),
         "moved six times": (six, None),
         "moved in a circle": (serve(says(302, Location="/robots.txt")), None),
+        "in a circle of hosts: there": (there, None),
+        "in a circle of hosts: back": (back, None),
         "moved to no URL": (serve(says(302, Location="http://")), None),
         "moved to nowhere said": (serve(says(302)), None),
         "moved to an error": (serve(says(302, Location=nobody)), "robots-unreachable"),
@@ -252,13 +256,6 @@ def test_a_file_that_moved_to_a_known_host_s_is_taken_from_there(serve, crawl):
     crawl.offer([place.page])
     assert failures(crawl)[place.page] == "robots"
     assert len(asked(known)) == 1
-
-
-def test_two_hosts_that_point_at_each_other_do_not_wait_for_each_other(serve, crawl):
-    one, other = serve(says(404)), serve(says(404))
-    one.robots, other.robots = says(302, Location=f"{other.url}/r"), says(302, Location=f"{one.url}/r")
-    crawl.offer(f"{place.page}/{number}" for place in (one, other) for number in range(5))
-    assert failures(crawl) == {}  # in a circle: no rules
 
 
 def test_a_crawl_delay_holds_for_all_workers(serve, crawl):
