@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 SERIALS = itertools.count(1)  # for this process's calls that take something; unique together with the owner id
 
 
+@dataclass(slots=True)
 class InFlight:
     """Keeps what answers gave until it is settled or released, and remembers the calls whose answers never came.
 
@@ -26,13 +28,10 @@ class InFlight:
             that was acquired without a seed) and serial number.
     """
 
-    __slots__ = ("_under_way", "seeds", "turns", "unanswered")
-
-    def __init__(self) -> None:
-        self.seeds: dict[bytes, str] = {}
-        self.turns: set[str] = set()
-        self.unanswered: list[tuple[str, int]] = []
-        self._under_way: set[int] = set()
+    seeds: dict[bytes, str] = field(default_factory=dict)
+    turns: set[str] = field(default_factory=set)
+    unanswered: list[tuple[str, int]] = field(default_factory=list)
+    _under_way: set[int] = field(default_factory=set)
 
     @contextlib.contextmanager
     def call(self, claim: str = "") -> Iterator[int]:

@@ -16,6 +16,7 @@ import contextlib
 import logging
 import math
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -99,6 +100,7 @@ class SessionLost(NamedTuple):
     owner: str
 
 
+@dataclass(slots=True, eq=False)
 class Lease:
     """The session in one partition.
 
@@ -111,17 +113,14 @@ class Lease:
         tried: When a renewal was last tried, by `boottime`; 0: never.
     """
 
-    __slots__ = ("_keys", "deadline", "expired", "lost", "owner", "partition", "reachable", "tried")
-
-    def __init__(self, partition: int, keys: list[str], owner: str) -> None:
-        self.partition = partition
-        self.owner = owner
-        self.deadline = 0.0
-        self.reachable = True
-        self.expired = False
-        self.lost = False
-        self.tried = 0.0
-        self._keys = keys
+    partition: int
+    _keys: list[str]
+    owner: str
+    deadline: float = 0.0
+    reachable: bool = True
+    expired: bool = False
+    lost: bool = False
+    tried: float = 0.0
 
     @property
     def alive(self) -> bool:

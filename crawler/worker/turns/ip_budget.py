@@ -9,6 +9,7 @@ the address would then be unused during each host's own delay.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config
@@ -30,6 +31,7 @@ MAX_BACKOFF_SECONDS = 60.0  # longest such backoff: the requests before may be a
 MAX_POLL_SECONDS = 0.05  # longest delay between two tries for a turn; one request of each worker tries at a time
 
 
+@dataclass(slots=True)
 class _WaitingLine:
     """The requests of this worker that wait for one address; the first of them asks the frontier.
 
@@ -39,12 +41,9 @@ class _WaitingLine:
         queued: Number of requests that wait, the first one included.
     """
 
-    __slots__ = ("first", "full_until", "queued")
-
-    def __init__(self) -> None:
-        self.first = asyncio.Lock()
-        self.queued = 0
-        self.full_until = 0.0
+    first: asyncio.Lock = field(default_factory=asyncio.Lock)
+    full_until: float = 0.0
+    queued: int = 0
 
     def backoff_s(self, pace_s: float) -> float:
         """Returns the backoff in seconds of one more request that is refused.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from crawler.worker.visits.turn import Turn
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from crawler.base.models import Claimed
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Lane(Turn):
     """A turn with the visits that run on it.
 
@@ -23,12 +25,8 @@ class Lane(Turn):
         current: The visit whose page is being fetched; None: there is none.
     """
 
-    __slots__ = ("current", "not_started")
-
-    def __init__(self, host: str, token: int, partition: int, delay_s: float) -> None:
-        super().__init__(host, token, partition, delay_s)
-        self.not_started: deque[Visit] = deque()
-        self.current: Visit | None = None
+    not_started: deque[Visit] = field(default_factory=deque, init=False)
+    current: Visit | None = field(default=None, init=False)
 
     @classmethod
     def of(cls, seeds: Sequence[Claimed], events: Events) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawler.base import reasons
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from crawler.worker.visits.visit import Visit
 
 
+@dataclass(slots=True, eq=False)
 class RequestPart:
     """The part that ends with a request's callback or errback, or when the request is dropped.
 
@@ -19,31 +21,26 @@ class RequestPart:
     (`expect_queued`); and what a downloader middleware answers with another request, as it leaves the downloader
     (`crawler/middlewares/replaced_requests.py`).
 
-    Args:
+    Attributes:
         is_page: The request is for the seed's own page, which fails if it is dropped.
         keeps_lane: The visit's lane starts no other visit until the part has ended.
-
-    Attributes:
         ended: The part has ended.
         queued: The scheduler has taken the request since the engine was last told to schedule it.
     """
 
-    __slots__ = ("_is_page", "_keeps_lane", "_visit", "ended", "queued")
-
-    def __init__(self, visit: Visit, *, is_page: bool = False, keeps_lane: bool = True) -> None:
-        self._visit = visit
-        self._is_page = is_page
-        self._keeps_lane = keeps_lane
-        self.ended = False
-        self.queued = False
+    visit: Visit
+    is_page: bool = field(default=False, kw_only=True)
+    keeps_lane: bool = field(default=True, kw_only=True)
+    ended: bool = field(default=False, init=False)
+    queued: bool = field(default=False, init=False)
 
     def end(self) -> None:
         """Ends the part; does nothing if it has ended."""
         if not self.ended:
             self.ended = True
-            if self._keeps_lane:
-                self._visit.end_fetch()
-            self._visit.end_part()
+            if self.keeps_lane:
+                self.visit.end_fetch()
+            self.visit.end_part()
 
     def expect_queued(self) -> None:
         """Has the part end unless the scheduler takes the request at once, as it does while nobody drops it."""
@@ -52,8 +49,8 @@ class RequestPart:
 
     def drop(self) -> None:
         """Ends the part of a request that is never answered."""
-        if self._is_page:
-            self._visit.end_as("fail", reasons.REQUEST_DROPPED)
+        if self.is_page:
+            self.visit.end_as("fail", reasons.REQUEST_DROPPED)
         self.end()
 
     def _drop_unless_queued(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, field
 from typing import Literal
 
 from crawler.base.errors import HostBackoffError
@@ -17,6 +18,7 @@ HostSign = Literal["answers", "failures", "overloads"]
 SLOW_SECONDS = 1.0  # a turn that can't start a request for longer is slow: other seeds are claimed beside its own
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Turn:
     """The permission to send one request at a time to a host, from when it is acquired until it is released.
 
@@ -31,40 +33,26 @@ class Turn:
         released: The turn was released: nothing may be sent on it any more.
     """
 
-    __slots__ = (
-        "_backoff_until",
-        "_heeded_changes",
-        "_in_use",
-        "_last_start",
-        "_not_before",
-        "_queued",
-        "_signs",
-        "changes",
-        "crawl_delay_s",
-        "delay_s",
-        "failing",
-        "host",
-        "partition",
-        "released",
-        "token",
-    )
-
-    def __init__(self, host: str, token: int, partition: int, delay_s: float) -> None:
-        self.host = host
-        self.token = token
-        self.partition = partition
-        self.delay_s = delay_s
-        self.released = False
-        self._backoff_until = 0.0  # when the backoff ends, by the event loop's clock
-        self.failing = False
-        self._signs: dict[HostSign, int] = {}  # how many requests said what, since the frontier was last told
-        self.crawl_delay_s = 0.0
-        self.changes = 0
-        self._heeded_changes = 0  # the number of changes after which the frontier has said when this turn may be used
-        self._not_before = 0.0  # when this turn may be used, by the event loop's clock
-        self._last_start: float | None = None  # when a request last started, by the event loop's clock; None: none has
-        self._queued = 0  # requests that wait until the one before them is answered
-        self._in_use = asyncio.Lock()  # held from a request's start to its answer
+    host: str
+    token: int
+    partition: int
+    delay_s: float
+    crawl_delay_s: float = field(default=0.0, init=False)
+    changes: int = field(default=0, init=False)
+    failing: bool = field(default=False, init=False)
+    released: bool = field(default=False, init=False)
+    _backoff_until: float = field(default=0.0, init=False)  # when the backoff ends, by the event loop's clock
+    # How many requests said what, since the frontier was last told.
+    _signs: dict[HostSign, int] = field(default_factory=dict, init=False)
+    # The number of changes after which the frontier has said when this turn may be used; and when that is, by the loop.
+    _heeded_changes: int = field(default=0, init=False)
+    _not_before: float = field(default=0.0, init=False)
+    _last_start: float | None = field(
+        default=None, init=False
+    )  # of a request, by the loop's clock; None: there is none
+    _queued: int = field(default=0, init=False)  # requests that wait until the one before them is answered
+    # Held from a request's start to its answer.
+    _in_use: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     # -- Pace ---------------------------------------------------------------------------------------------------------
 

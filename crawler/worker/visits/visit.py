@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from crawler.base import reasons
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from crawler.worker.visits.lane import Lane
 
 T = TypeVar("T")
-_NO_PLANS: frozenset[str] = frozenset()  # all visits share this one
 # How much of an answer's body a visit keeps to be shown. It is cut shorter only once secrets are hidden, since half of
 # a secret wouldn't be recognised.
 BODY_BYTES = 4_096
@@ -71,6 +71,7 @@ class AnswerHead(NamedTuple):
     body: bytes
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Visit:
     """The visit of one claimed seed. Publishes `PageFetched` and `VisitEnded`, each once.
 
@@ -90,48 +91,30 @@ class Visit:
         answer: The last one of its host, for people to look at if it fails; None: there was none.
     """
 
-    __slots__ = (
-        "_ended",
-        "_events",
-        "_fetched",
-        "_fetching",
-        "_left_out",
-        "_open",
-        "_running",
-        "_settlement",
-        "answer",
-        "claimed",
-        "deadline",
-        "error_text",
-        "has_gaps",
-        "items",
-        "lane",
-        "leads_on",
-        "note",
-        "seeds",
-        "started",
-    )
+    claimed: Claimed
+    lane: Lane
+    _events: Events
+    started: bool = field(default=False, init=False)
+    note: Note | Literal[""] = field(default="", init=False)
+    error_text: str = field(default="", init=False)
+    items: int = field(default=0, init=False)
+    leads_on: bool = field(default=False, init=False)
+    has_gaps: bool = field(default=False, init=False)
+    answer: AnswerHead | None = field(default=None, init=False)
+    seeds: tuple[Seed, ...] = field(init=False)
+    deadline: Deadline = field(init=False)
+    _left_out: frozenset[str] = field(default=frozenset(), init=False)  # all visits share this one
+    # No set: thousands of visits wait, and each would take 216 bytes.
+    _running: list[asyncio.Future[Any]] = field(default_factory=list, init=False)
+    _open: int = field(default=1, init=False)  # parts that haven't ended; the first is the page's callback
+    _fetching: int = field(default=1, init=False)  # how many of these parts may still fetch from the visit's host
+    _settlement: Settlement | None = field(default=None, init=False)
+    _fetched: bool = field(default=False, init=False)
+    _ended: bool = field(default=False, init=False)
 
-    def __init__(self, claimed: Claimed, lane: Lane, events: Events) -> None:
-        self.claimed = claimed
-        self.seeds = claimed.seeds
-        self.lane = lane
-        self.started = False
-        self.note: Note | Literal[""] = ""
-        self.error_text = ""
-        self.items = 0
-        self.leads_on = False
-        self.has_gaps = False
-        self.answer: AnswerHead | None = None
+    def __post_init__(self) -> None:
+        self.seeds = self.claimed.seeds
         self.deadline = Deadline(self._cancel_fetches)
-        self._events = events
-        self._left_out = _NO_PLANS
-        self._running: list[asyncio.Future[Any]] = []  # no set: thousands of visits wait, and each would take 216 bytes
-        self._open = 1  # parts that haven't ended; the first is the page's callback
-        self._fetching = 1  # how many of these parts may still fetch from the visit's host
-        self._settlement: Settlement | None = None
-        self._fetched = False
-        self._ended = False
 
     @property
     def seed(self) -> Seed:
