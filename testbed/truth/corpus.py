@@ -30,6 +30,7 @@ from crawler.base.models import Fetched
 from crawler.extract import Fields
 from crawler.extract.article import read_article
 from crawler.extract.document import Document
+from crawler.extract.language import LANGUAGES, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 TYPES = ("article", "forum", "product", "collection", "listing", "documentation", "service")
 PAGES = Path(__file__).with_name("pages")
 POSTS = Path(__file__).with_name("posts.yaml")  # of some pages of the whole corpus
+_declared_language = re.compile(rb"<html[^>]*\slang=[\"']?([a-z]{2})\b", re.IGNORECASE).search
 _words = re.compile(r"\w+").findall
 
 
@@ -178,6 +180,17 @@ def rights(outcomes: list[ReadPage]) -> dict[str, tuple[int, int, int]]:
     return {name: (right, wrong, none) for name, (right, wrong, none) in counts.items()}
 
 
+def languages(outcomes: list[ReadPage]) -> tuple[int, int]:
+    """Returns of how many texts the language is that of their page, and how many pages declare one that is known."""
+    languages = [
+        (declared[1].decode().lower(), language_of(f"{outcome.fields.title}\n{outcome.fields.content}"))
+        for outcome in outcomes
+        if outcome.fields.content and (declared := _declared_language(outcome.page.html))
+    ]
+    known = [declared == read for declared, read in languages if declared in LANGUAGES]
+    return sum(known), len(known)
+
+
 def _folded(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
@@ -210,6 +223,8 @@ def main() -> int:
     for name, outcomes in results.items():
         if (posts := posts_f1(outcomes)) is not None:
             console.print(f"{name}: F1 of the posts of threads {posts:.3f}")
+        same, declared = languages(outcomes)
+        console.print(f"{name}: the text is in the language that its page declares on {same} of {declared}")
     return 0
 
 

@@ -24,7 +24,8 @@ _year = r"(?P<year>\d{4})(?!\d)"
 _ordinal = r"(?:st|nd|rd|th|er|ère|º|ª|o|a|-?го|\.)?"
 _WITH_YEAR = (
     re.compile(
-        r"(?<!\d)(?<!\d[.\-/])(?P<year>\d{4})\s?[年년/.\-]\s?(?P<month>\d{1,2})\s?[月월/.\-]\s?(?P<day>\d{1,2})(?!\d)"
+        r"(?<!\d)(?<!\d[.\-/])(?:(?P<year>\d{4})\s?[年년/.\-]|(?P<short>\d{2})年)"
+        r"\s?(?P<month>\d{1,2})\s?[月월/.\-]\s?(?P<day>\d{1,2})(?!\d)"
         r"\s?[日일號号]?"
     ),
     re.compile(
@@ -57,7 +58,7 @@ _WITHOUT_YEAR = (
         re.IGNORECASE,
     ),
 )
-_CHINESE_MONTH_DAY = re.compile(r"(?P<a>\d{2})-(?P<b>\d{2})")  # and nothing beside
+_CHINESE_MONTH_DAY = re.compile(r"\D{0,30}?(?P<a>\d{2})-(?P<b>\d{2})")  # and nothing behind
 _NUMERIC_DAY = re.compile(
     r"(?P<label>\D{0,30}?)(?P<a>\d{1,2})(?P<mark>[./\-])(?P<b>\d{1,2})(?:\.|(?=\D))(?=,?\s+\d{1,2}:\d{2})"
 )
@@ -106,6 +107,8 @@ def _with_year(text: str, context: DateContext) -> Iterator[WrittenDay]:
             groups = match.groupdict()
             short = groups.get("short") or groups.get("shorter")
             name = match["month"].lower().rstrip(".")
+            if short and name.isdecimal() and context.primary != "zh":
+                raise UnclearDateError  # in Japanese it may be of an era
             is_thai = context.is_thai if name.isdecimal() else "\u0e00" < name < "\u0e7f"
             year = full_year(int(short), context, is_thai=is_thai) if short else int(match["year"])
             is_persian = name in PERSIAN_MONTHS or (name.isdecimal() and context.is_persian)

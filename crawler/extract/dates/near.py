@@ -6,7 +6,7 @@ import re
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from crawler.extract.dates.cldr_names import WEEKDAYS
+from crawler.extract.dates.cldr_names import weekday_of
 from crawler.extract.dates.labels import CJK_WEEKDAY, LABELS, says_only
 from crawler.extract.dates.times import has_time, with_time
 from crawler.extract.dates.vocabulary import CJK_WEEKDAYS, NEAR_DAYS, WORD, any_of, spelt
@@ -30,7 +30,9 @@ def near_day(text: str, context: DateContext) -> datetime | None:
         return _moment(text, at, context.today - timedelta(days=days), context)
     weekdays = [(match.span(), CJK_WEEKDAYS[match[match.lastgroup or ""]]) for match in CJK_WEEKDAY.finditer(text)]
     names = re.finditer(WORD, text.lower())
-    weekdays += [(name.span(), WEEKDAYS[name[0]]) for name in names if name[0] in WEEKDAYS]
+    weekdays += [
+        (name.span(), number) for name in names if (number := weekday_of(name[0], context.primary)) is not None
+    ]
     if len(weekdays) != 1:
         return None
     ((at, weekday),) = weekdays

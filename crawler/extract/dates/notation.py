@@ -47,6 +47,7 @@ _BEYOND_ASCII: tuple[Rewriting, ...] = (
     (re.compile(rf"\btháng[\s-]+(\d{{1,2}}|{any_of(_VIETNAMESE_NUMBERS)})\b", re.IGNORECASE), _vietnamese_month),
     (re.compile(r"\bthứ ([2-7])\b", re.IGNORECASE), lambda match: f"thứ {_VIETNAMESE_NUMBERS[int(match[1]) - 1]}"),
     (re.compile(_cjk_number), _in_figures),
+    (re.compile(r"(\d{1,2})\s?[个個]半(?:小[时時]|钟头|鐘頭)"), lambda match: f"{60 * int(match[1]) + 30}分钟"),
     (
         re.compile(rf"({'|'.join(_ERAS)})\s?(\d{{1,3}}|元)\s?年"),
         lambda match: f"{_ERAS[match[1]] + int(match[2].replace('元', '1'))}年",
@@ -55,6 +56,7 @@ _BEYOND_ASCII: tuple[Rewriting, ...] = (
 )
 _phrases = (name for table in (MONTHS, WEEKDAYS, HALVES, NEAR_DAYS, NOW) for name in table if "_" in name)
 _ANY: tuple[Rewriting, ...] = (
+    (re.compile(r"\b(?:an|one|1) hour and a half(?= ago)", re.IGNORECASE), "90 minutes"),
     (re.compile(r"(?<=GMT[+-]\d{4}) \([^()]{1,60}\)$"), ""),  # what a browser's `Date` prints behind its offset
     (  # versions, which may look like days
         re.compile(

@@ -21,7 +21,9 @@ WORD = r"[^\W\d](?:[^\W\d]|['\u0300-\u036f\u0900-\u0963\u0e31-\u0e4e]|\.(?=[^\W\
 words_in = re.compile(WORD).findall
 is_cjk = re.compile("[\u3005-\u9fff\uac00-\ud7a3]").match
 _INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_TRANSLATION = str.maketrans({"\u2019": "'", "İ": "i", "॰": None, "\u2212": "-"} | dict.fromkeys(_INVISIBLE))
+_TRANSLATION = str.maketrans(
+    {"\u2019": "'", "İ": "i", "॰": None, "\u2212": "-", "\u25cb": "\u3007"} | dict.fromkeys(_INVISIBLE)
+)
 
 
 def normal(text: str) -> str:
