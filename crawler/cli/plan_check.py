@@ -51,6 +51,8 @@ def _hints(check: Check) -> Iterator[str]:
         yield f"Overlap: {number} pairs of combinations, such as: {example}."
     if check.unused:
         yield f"Not in match, so never searched: {', '.join(check.unused)}."
+    if check.match_text:
+        yield f"Pages are taken whose text has all words of a combination (match_text): {', '.join(check.match_text)}."
     if check.interval_s:
         yield f"Runs every {duration(check.interval_s)}; pages that are known are not fetched again."
 

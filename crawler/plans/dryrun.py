@@ -69,6 +69,7 @@ class Check:
         more_overlaps: Whether there are more, or may be.
         unused: Classes that have words but don't stand in `match`.
         interval_s: Seconds between two runs; 0: it runs once.
+        match_text: Sites of which those pages alone are taken whose text has the words of a combination.
     """
 
     plan: str
@@ -81,6 +82,7 @@ class Check:
     more_overlaps: bool
     unused: tuple[str, ...]
     interval_s: int
+    match_text: tuple[str, ...]
 
 
 def check(plan: Plan) -> Check:
@@ -108,6 +110,7 @@ def check(plan: Plan) -> Check:
         more_overlaps=more,
         unused=tuple(name for name in filled if name not in used),
         interval_s=plan.file.interval_s,
+        match_text=tuple(site.name for site in plan.sites if plan.file.match_text or site.results.match_text),
     )
 
 

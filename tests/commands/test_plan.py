@@ -39,7 +39,7 @@ class TestCheck:
         return run
 
     def test_every_combination_and_what_they_cost(self, check):
-        lines = lines_of(check(PLAN))
+        lines = lines_of(check(PLAN + "match_text: true"))
         assert lines[0] == "plan flood: 4 combinations, 16 search pages, 2 sites"
         result = json_of(check(PLAN, "--json"))
         assert result["combinations"][0] == ["重庆", "洪水", "救援"]
@@ -48,6 +48,8 @@ class TestCheck:
         assert "4 四川 + 洪水 + [red]停电[/red]" in lines
         assert "city-wiki wiki.example.org 8 168 2.8 min" in lines
         assert "Not in match, so never searched: person." in lines
+        taken = "Pages are taken whose text has all words of a combination (match_text): demo_forum, city-wiki."
+        assert taken in lines
         assert "Runs every 30 min; pages that are known are not fetched again." in lines
 
     def test_hosts_that_would_be_asked_in_vain_are_warned_of(self, check):

@@ -21,7 +21,7 @@ def test_the_numbers_are_those_of_the_seeds(plan):
         ("board", "board.example", 15),
         ("other", "other.example", 15),
     ]
-    assert check.interval_s == 7_200
+    assert (check.interval_s, check.match_text) == (7_200, ())
 
 
 def test_pages_and_hours_are_bounds_at_the_sites_politeness(plan):
