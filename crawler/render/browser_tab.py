@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import BrowserContext, Page, Request
+    from playwright.async_api import BrowserContext, Page, Request, ViewportSize
 
     from crawler.render.interception import Interception
     from crawler.render.page_sockets import PageSockets
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 25  # most pages of one tab: what its process leaks goes with it, and a 25th of a new one's cost is little
 MAX_KEPT = 8  # most tabs without a page, of all origins together: each is a process of some 30 MB
+VIEWPORT: ViewportSize = {"width": 1_280, "height": 720}  # the window, in pixels
 EMPTY_SECONDS = 2.0  # how long a tab may take to become empty: it takes 20 ms, and one that isn't by then is closed
 # The page of an empty tab. It stands at the address of the page before, for what is remembered by origin, and for the
 # process to stay: another page may get one of its own. It asks for nothing, not even an icon.
@@ -41,20 +42,6 @@ EMPTY = PageAnswer(
 # browser would not load anything.
 EMPTY_PATH = "/.well-known/headroom-empty-tab"
 FORGET = "() => { localStorage.clear(); sessionStorage.clear(); window.name = ''; }"
-
-
-class TabKind(NamedTuple):
-    """Which pages may follow each other in a tab.
-
-    Attributes:
-        origin: Theirs.
-        width: Of the window, in pixels.
-        height: Likewise.
-    """
-
-    origin: str
-    width: int
-    height: int
 
 
 class BrowserTab:
@@ -82,7 +69,6 @@ class BrowserTab:
         cls,
         browser: PlaywrightBrowser,
         interception: Interception,
-        kind: TabKind,
         sockets: PageSockets | None,
         opened: Callable[[Page], Awaitable[None]],
     ) -> Self:
@@ -95,7 +81,7 @@ class BrowserTab:
         context = await browser.new_context(
             accept_downloads=False,
             service_workers="block",  # they would answer for pages of their origin that come later
-            viewport={"width": kind.width, "height": kind.height},
+            viewport=VIEWPORT,
         )
         try:
             if sockets is not None:
@@ -175,16 +161,19 @@ class KeptTabs:
     """Empty tabs of one browser, for further pages of their origins."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[TabKind, BrowserTab]] = []  # the tab that was left first stands first
+        self._kept: list[tuple[str, BrowserTab]] = []  # each with its origin; the tab that was left first stands first
 
-    def take(self, kind: TabKind) -> BrowserTab | None:
-        """Returns a tab for a page, which is kept no more; None: there is none. The process of one may have ended."""
-        at = next((at for at, (kept_as, _tab) in enumerate(self._kept) if kept_as == kind), None)
+    def take(self, origin: str) -> BrowserTab | None:
+        """Returns a tab for a page of an origin, which is kept no more; None: there is none.
+
+        Its process may have ended.
+        """
+        at = next((at for at, (own_origin, _tab) in enumerate(self._kept) if own_origin == origin), None)
         return None if at is None else self._kept.pop(at)[1]
 
-    def keep(self, kind: TabKind, tab: BrowserTab) -> BrowserTab | None:
+    def keep(self, origin: str, tab: BrowserTab) -> BrowserTab | None:
         """Keeps an empty tab; returns the oldest one, to be closed, where there are too many."""
-        self._kept.append((kind, tab))
+        self._kept.append((origin, tab))
         return self._kept.pop(0)[1] if len(self._kept) > MAX_KEPT else None
 
 

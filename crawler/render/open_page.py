@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Error as PlaywrightError
 
 from crawler.base.urls import origin_as_written
-from crawler.render.browser_tab import MAX_PAGES, BrowserTab, TabKind, close_at_once, frames_in
+from crawler.render.browser_tab import MAX_PAGES, BrowserTab, close_at_once, frames_in
 from crawler.render.errors import NoDocumentError, PageCrashedError, RenderError
 from crawler.render.page_sockets import PageSockets
 from crawler.render.page_view import POLL_SECONDS, PageView
@@ -88,7 +88,7 @@ class OpenPage:
         self._browser = browser
         self._wish = wish
         self._tab: BrowserTab | None = None
-        self._kept_as: TabKind | None = None  # None: nothing of the page may be left, so its tab goes with it
+        self._kept_for = ""  # the origin whose pages may have its tab then; empty: the tab goes with the page
         self._player: Player | None = None
         self._sockets: PageSockets | None = None
         self._opened: list[PageView] = []  # tabs that no step has led to
@@ -129,7 +129,7 @@ class OpenPage:
         if html is None:
             raise PageCrashedError(f"the page has more than {MAX_HTML_CHARACTERS} characters of HTML")
         if not (self._wish.steps or self._sockets) and self.traffic.origins == {origin_as_written(url)}:
-            self._kept_as = self._kind_of(url)
+            self._kept_for = origin_as_written(url)
         return Rendered(
             player.view.frame.url,
             document.status,
@@ -195,34 +195,26 @@ class OpenPage:
     # -- Its way ------------------------------------------------------------------------------------------------------
 
     async def _start(self, url: str) -> PageView:
-        browser, kind = self._browser, self._kind_of(url)
+        browser, origin = self._browser, origin_as_written(url)
         is_plain = not (self._wish.steps or self._sockets)
-        tab = browser.kept.take(kind) if is_plain else None
+        tab = browser.kept.take(origin) if is_plain else None
         while tab is not None and tab.has_crashed:
             await tab.close()
-            tab = browser.kept.take(kind)
+            tab = browser.kept.take(origin)
         if tab is None:
             opened = self._keep_opened if self._wish.takes_tabs else close_at_once
-            tab = await BrowserTab.open(browser.connection, browser.interception, kind, self._sockets, opened)
+            tab = await BrowserTab.open(browser.connection, browser.interception, self._sockets, opened)
         self._tab = tab
         view = await tab.give(self.traffic)
         await self._go(view.page, url)
         return view
 
-    def _kind_of(self, url: str) -> TabKind:
-        return TabKind(origin_as_written(url), self._wish.width, self._wish.height)
-
     async def _leave(self, tab: BrowserTab) -> None:
         """Leaves a tab to a further page if nothing of this one is left in it; else it is closed."""
-        kind = self._kept_as
-        if (
-            self.traffic.ended.done()
-            or kind is None
-            or tab.pages >= MAX_PAGES
-            or not await tab.try_to_empty(kind.origin)
-        ):
+        origin = self._kept_for
+        if self.traffic.ended.done() or not origin or tab.pages >= MAX_PAGES or not await tab.try_to_empty(origin):
             await tab.close()
-        elif surplus := self._browser.kept.keep(kind, tab):
+        elif surplus := self._browser.kept.keep(origin, tab):
             await surplus.close()
 
     async def _attend(self, page: Page) -> tuple[Any, dict[str, Any]]:

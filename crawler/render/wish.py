@@ -24,8 +24,6 @@ class Wish:
         quiet_seconds: So long no request may be on its way, and no node of the DOM may change.
         cap_seconds: From the document's arrival: then the page is taken as it is.
         extra_types: What the page may load beyond NEEDED_TYPES: Image, Font, Media, Manifest, TextTrack.
-        width: Of the window, in pixels.
-        height: Likewise.
         steps: What is done on the page before it is read.
         page_seconds: From the page's start in the browser to its HTML; 0: what the renderer has for all pages.
         wants_json: Of which addresses the page's JSON is wanted; None: it is read from its document alone.
@@ -35,8 +33,6 @@ class Wish:
     quiet_seconds: float = 0.5
     cap_seconds: float = 15.0
     extra_types: frozenset[str] = frozenset()
-    width: int = 1_280
-    height: int = 720
     steps: tuple[RenderStep, ...] = ()
     page_seconds: float = 0.0
     wants_json: Callable[[str], bool] | None = None

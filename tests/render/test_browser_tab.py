@@ -102,7 +102,7 @@ async def test_a_tab_has_so_many_pages_and_so_many_are_kept(own, site, monkeypat
     assert seen == [[1], [], [1], [], [1]]
     for number in range(4):
         site.add(f"https://host{number}.example/", TEXT)
-        await own.render(f"https://host{number}.example/", wish=replace(DONE, width=800 + number), fetch=site)
+        await own.render(f"https://host{number}.example/", wish=DONE, fetch=site)
     assert [tab.page.url.split("/")[2] for tab in kept(own)] == ["host2.example", "host3.example"]
 
 
