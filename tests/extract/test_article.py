@@ -238,11 +238,12 @@ def test_a_line_by_the_title_says_by_whom_and_when():
             "<div class=entry-date>3 Nov 2025</div>"},
         {"main": f"<h1>Flood in Wulong</h1><p class=date>3 Nov 2025</p>{STORY}",
          "after": "<ul><li class=date>4 Nov 2025</li><li class=date>5 Nov 2025</li></ul>"},
+        {"main": f"<h1>Flood in Wulong</h1><p>2025. november 3.</p>{STORY}"},
     ],
     ids=["no member's", "not that of the last change", "the change that is shown", "labelled above",
          "the only one that stands alone", "named below the text",
          "glued to another", "dotted", "above the title", "of the page's state", "a sentence about the page",
-         "of its last change", "not of what the text tells", "not of other stories"],
+         "of its last change", "not of what the text tells", "not of other stories", "the year first"],
 )  # fmt: skip
 def test_a_date_is_the_pages_own(page):
     found = read(**page)
