@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import re
 from pathlib import Path
@@ -77,6 +78,7 @@ def test_the_rights_in_redis_are_those_that_a_test_crawls_with():
     assert all(f"+{name}" in text for name in IN_A_CLUSTER)
 
 
+@functools.cache
 def defined_in(path):
     """Returns what a module defines: `function`, `Class`, `Class.method`."""
     names = set()

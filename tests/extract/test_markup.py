@@ -105,7 +105,7 @@ def test_too_many_tags_are_refused():
 
 
 def test_texts_within_texts_take_bounded_time():
-    page = html("<div class=post>" * 400 + "<i></i><br>" * 30_000)
+    page = html("<div class=post>" * 400 + "<i></i><br>" * 5_000)
     assert reason(extract.fields, page, BOARD) == "too-deep"
 
 

@@ -283,7 +283,7 @@ CASES = [
     *table("google", "a form feed is white space", "/x", "", lines="User-agent: *\n\f\vDisallow: /x\f\n"),
     *table("google", "a line over the limit is cut", ("/" + LONG,), "/x", f"Disallow: /{LONG}/y", "Allow: /x"),
     *table("2.2", "a long comment harms nothing", "/x", "", lines="#" + LONG * 3 + "\n" + group("Disallow: /x")),
-    *table("2.5", "what lies within 500 KiB counts", "/x", "", lines="#\n" * 255_000 + group("Disallow: /x")),
+    *table("2.5", "what lies within 500 KiB counts", "/x", "", lines=("#" * 79 + "\n") * 6_000 + group("Disallow: /x")),
     *table("2.5", "what lies beyond 500 KiB is ignored",
         "", "/x", lines=("#" * 79 + "\n") * (MAX_FILE_BYTES // 80 + 1) + group("Disallow: /")),
     *table("2.5", "a line begun within 500 KiB counts whole",
@@ -396,7 +396,7 @@ def test_the_product_token_of_a_user_agent(user_agent, token):
     [
         b"Disallow: /" + b"*a" * 8_000 + b"$\n",
         b"Disallow: /" + b"a*" * 8_000 + b"b\n",
-        b"".join(b"Disallow: /*%d*a*b$\n" % number for number in range(25_000)),
+        b"".join(b"Disallow: /*%d*a*b$\n" % number for number in range(5_000)),
         b"".join(b"Disallow: /%x\n" % number for number in range(30_000)),
         b"Allow: " * 70_000,
         b"%E3" * 170_000,
