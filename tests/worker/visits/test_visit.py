@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 from waiting import PATIENCE_SECONDS
@@ -21,6 +22,12 @@ async def test_a_page_without_items_finishes_when_its_callback_ends(recorded):
     recorded.end_callback()
     assert recorded.settlements == [Settlement("finish", recorded.visit.claimed)]
     assert len(recorded.fetched) == 1
+
+
+async def test_a_search_page_of_a_run_is_settled_as_one_that_is_forgotten_after_it(recorded):
+    recorded.visit.claimed = replace(recorded.visit.claimed, seed=replace(recorded.visit.seed, run=7))
+    recorded.end_callback()
+    assert recorded.settlements == [Settlement("finish", recorded.visit.claimed, tellable=True)]
 
 
 async def test_an_item_dropped_before_its_media_doesn_t_keep_the_lane(recorded):
