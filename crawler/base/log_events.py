@@ -167,6 +167,11 @@ PROXY_REFUSES = LogEvent(
     "host",
     "status",
 )
+TLS_DOUBTED = LogEvent(
+    "tls-doubted",
+    "no TLS with %s, maybe by this node's clock or its file of authorities: the host's pages wait for another node",
+    "host",
+)
 ROBOTS_ERROR = LogEvent("robots-error", "can't ask for %s", "url")
 MEDIA_ERROR = LogEvent("media-error", "can't fetch %s", "url")
 SEARCH_BROKEN_OFF = LogEvent("search-broken-off", "search for %s: no further page: %s", "words", "error")

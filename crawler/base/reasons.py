@@ -174,6 +174,9 @@ NODE_LACKS = HandBack("node-lacks", "its node has none left of what the request 
 NO_EGRESS = HandBack("no-egress", "no host at all answers its node")
 NETWORK_LOGIN = HandBack("network-login", "the network of its node asks for a login; other hosts may answer")
 PROXY_REFUSES = HandBack("proxy-refuses", "its node's proxy refused it; another node may get it")
+TLS_DOUBTED = HandBack(
+    "tls-doubted", "its node has no TLS with the host, maybe by its own clock or authorities; another node may"
+)
 NO_BROWSER = HandBack("no-browser", "its worker has no browser; another one may")
 NO_SECRET = HandBack("no-secret", "its worker lacks a secret of the site; another one may have it")
 

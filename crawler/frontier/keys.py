@@ -151,9 +151,9 @@ class PartitionKeys:
         """String: the URL on another host that an authority's robots.txt redirects to, which is busy. Expires."""
         return f"{self.stem}:robots_moved:{authority}"
 
-    def refused(self, host: str) -> str:
-        """Hash: node -> when its proxy first answered a request to the host with a refusal, in s. Expires."""
-        return f"{self.stem}:refused:{host}"
+    def complaints(self, complaint: str, host: str) -> str:
+        """Hash: node -> when it first heard a complaint of the host, such as a proxy's refusal, in s. Expires."""
+        return f"{self.stem}:{complaint}:{host}"
 
     def search(self, digest: str) -> str:
         """Hash: what the pages of a search held so far, or how large a plan's or site's are. Expires."""

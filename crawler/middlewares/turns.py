@@ -6,6 +6,7 @@ Requests outside the frontier (`scrapy shell`, a user's own spider) pass untouch
 
 from __future__ import annotations
 
+import logging
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Self
 
@@ -13,12 +14,13 @@ from redis.exceptions import RedisError
 from scrapy import signals
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.base import reasons, urls
+from crawler.base import log_events, reasons, urls
 from crawler.base.errors import HostBackoffError, UnavailableError
+from crawler.base.seldom import Seldom
 from crawler.download.targets import Targets
 from crawler.middlewares.egress_check import EgressCheck
 from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS, Place
-from crawler.worker.life.proxy_refusals import may_be_a_proxys
+from crawler.worker.life.proxy_refusals import is_a_proxys, may_be_a_proxys
 from crawler.worker.turns.ip_budget import IpBudget
 from crawler.worker.turns.lateness import Lateness
 from crawler.worker.turns.request_starts import RequestStarts
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawler.base.log_events import EventLogger
     from crawler.worker.visits.lane import Lane
     from crawler.worker.visits.request_state import RequestState
     from crawler.worker.visits.turn import HostSign
@@ -57,8 +60,11 @@ HOST_LEFT_ALONE = Outcome("release", reasons.LEFT_ALONE)
 EGRESS_AT_FAULT = Outcome("release", reasons.NO_EGRESS)
 PORTAL = Outcome("postpone", reasons.NETWORK_LOGIN)  # it holds while other hosts answer; a portal may let some through
 PORTAL_SECONDS = 60.0  # when a page is asked for again in place of which a portal answered
-PROXY_REFUSES = Outcome("postpone", reasons.PROXY_REFUSES)  # the page is handed back, so that another node may claim it
-PROXY_REFUSES_SECONDS = 20.0
+# The page is handed back, so that another node may claim it.
+PROXY_REFUSES = Outcome("postpone", reasons.PROXY_REFUSES)
+TLS_DOUBTED = Outcome("postpone", reasons.TLS_DOUBTED)
+SECOND_OPINION_SECONDS = 20.0
+logger: EventLogger = logging.getLogger(__name__)
 
 
 class TurnMiddleware:
@@ -68,7 +74,7 @@ class TurnMiddleware:
         self, worker: Worker, ask: Callable[[Place, Visit], Awaitable[None]], ip_budget: IpBudget | None = None
     ) -> None:
         self._turns, self._session, self._queue = worker.turns, worker.life.session, worker.claiming.queue
-        self._proxy_refusals = worker.life.proxy_refusals
+        self._second_opinions, self._warn = worker.life.second_opinions, Seldom(logger.warning)
         self._headroom, self._egress, self._tally = worker.life.headroom, worker.life.egress, worker.reports.tally
         self._ask = ask
         self._starts = RequestStarts(worker.turns, ip_budget)
@@ -190,10 +196,12 @@ class TurnMiddleware:
         Raises:
             RefusedError: It may be; the page waits until that is known.
         """
-        if await self._proxy_refusals.is_hosts_own(lane.host, response):
+        in_the_end = not is_a_proxys(response)
+        if await self._second_opinions.is_hosts_own("refused", lane.host, in_the_end=in_the_end):
             return self._after_host_answer(request, response, state, lane)
+        self._warn(log_events.PROXY_REFUSES, lane.host, response.status)
         self._end(state)
-        raise RefusedError(PROXY_REFUSES, PROXY_REFUSES_SECONDS)
+        raise RefusedError(PROXY_REFUSES, SECOND_OPINION_SECONDS)
 
     def _after_host_answer(self, request: Request, response: Response, state: RequestState, lane: Lane) -> Response:
         """Does what `process_response` does, for an answer of the host's."""
@@ -226,6 +234,8 @@ class TurnMiddleware:
         is_doubtful = reason in BAD_ANSWERS and (self._egress.suspects(lane.host) or "proxy" in request.meta)
         if is_doubtful or reason in NO_ANSWER or reason == reasons.PAGE_TIMEOUT:
             await self._require_hosts_fault(lane, state)
+            if reason == reasons.TLS:
+                await self._require_second_opinion(lane, state)
             if reason in HOST_FAULTS:
                 self._record(lane, "failures", state)
 
@@ -244,6 +254,17 @@ class TurnMiddleware:
             )
         if not is_at_fault:
             raise RefusedError(EGRESS_AT_FAULT)
+
+    async def _require_second_opinion(self, lane: Lane, state: RequestState) -> None:
+        """Returns if a host with which there is no TLS is at fault for it.
+
+        Raises:
+            RefusedError: This node's clock or authorities may be; the page waits until that is known.
+        """
+        if state.purpose.checks_egress or await self._second_opinions.is_hosts_own("tls", lane.host):
+            return
+        self._warn(log_events.TLS_DOUBTED, lane.host)
+        raise RefusedError(TLS_DOUBTED, SECOND_OPINION_SECONDS)
 
     def _record(self, lane: Lane, sign: HostSign, state: RequestState) -> None:
         """Records what a request says of its host, and reports to the frontier what isn't well."""

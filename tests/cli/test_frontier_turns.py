@@ -6,7 +6,6 @@ import asyncio
 import time
 
 import pytest
-from scrapy.http import Response
 from scrapy.settings import Settings
 
 from crawler.base import urls
@@ -24,7 +23,7 @@ from crawler.frontier.queue import queues_of
 from crawler.frontier.settlement import TurnRelease
 from crawler.plans.operator import Operator
 from crawler.sites import Site
-from crawler.worker.life.proxy_refusals import ProxyRefusals
+from crawler.worker.life.second_opinions import SecondOpinions
 
 HOST = "a.test"
 
@@ -84,8 +83,8 @@ async def test_its_session_is_taken_for_no_worker_s(redis, redis_url):
         async with Operator.connect(Settings({"REDIS_URL": redis_url})) as operator:
             assert turns.owners[0].encode() in await redis.zrange(config.keys.partition(0).sessions, 0, -1)
             assert await read_workers(operator) == []
-        refusals = ProxyRefusals(redis, config.keys, config.partitions, node="another", doubt_s=60)
-        assert await refusals.is_hosts_own(HOST, Response("http://a.test/", status=403))  # no other node could hear it
+        opinions = SecondOpinions(redis, config.keys, config.partitions, node="another", doubt_s=60)
+        assert await opinions.is_hosts_own("refused", HOST)  # no other node could hear it
         await redis.hset(config.keys.schema, "version", "2")
         with pytest.raises(FrontierError, match=rf"^commands are asking hosts \({owner_node(turns.owners[0])}:\d+"):
             await migrate(redis, config.keys, config.partitions, lambda *_: None)

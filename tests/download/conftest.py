@@ -69,7 +69,7 @@ def sent(get):
     tally = SimpleNamespace(answered=lambda _host, _status, _size: None)
     turns = object.__new__(Turns)  # no turn is acquired for a request alone, so that nobody is told of one
     worker = SimpleNamespace(
-        life=SimpleNamespace(session=session, egress=egress, headroom=headroom, proxy_refusals=None),
+        life=SimpleNamespace(session=session, egress=egress, headroom=headroom, second_opinions=None),
         claiming=SimpleNamespace(queue=None),
         turns=turns,
         reports=SimpleNamespace(tally=tally),

@@ -65,12 +65,12 @@ class Egress:
         return self.blames_host
 
 
-class ProxyRefusals:
-    """What a proxy refuses is the host's word, unless `are_hosts_own` is set to False."""
+class SecondOpinions:
+    """What is heard of a host is its own fault, unless `are_hosts_own` is set to False."""
 
     are_hosts_own = True
 
-    async def is_hosts_own(self, _host, _response):
+    async def is_hosts_own(self, _complaint, _host, *, in_the_end=False):
         return self.are_hosts_own
 
 
@@ -87,7 +87,7 @@ async def worker():
     headroom = SimpleNamespace(answers=answers, answered=answers.append, lacking=lacking, lacks=lacking.append)
     return SimpleNamespace(
         life=SimpleNamespace(
-            session=SimpleNamespace(leases=leases), egress=Egress(), proxy_refusals=ProxyRefusals(), headroom=headroom
+            session=SimpleNamespace(leases=leases), egress=Egress(), second_opinions=SecondOpinions(), headroom=headroom
         ),
         claiming=SimpleNamespace(queue=None),
         turns=Turns(),

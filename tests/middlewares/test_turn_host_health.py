@@ -13,6 +13,7 @@ from samples import TURN, RecordedVisit
 from scrapy import exceptions
 from twisted.internet.error import NoRouteError
 
+from crawler.base import reasons
 from crawler.base.errors import AnswerError, HostBackoffError, NodeError, PageTimeoutError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
 from crawler.worker.visits.lane import Lane
@@ -95,6 +96,20 @@ async def test_a_failure_that_may_be_this_node_s_is_no_try_and_not_the_host_s(mi
     assert not recorded.lane._in_use.locked()
 
 
+@pytest.mark.parametrize("is_own", [True, False])
+async def test_a_rejected_certificate_is_a_try_only_where_it_is_the_host_s_fault(middleware, recorded, worker, is_own):
+    worker.life.second_opinions.are_hosts_own = is_own
+    error = AnswerError(reasons.TLS, "certificate is not yet valid")
+    if is_own:
+        await failed(middleware, recorded, error)
+    else:
+        with pytest.raises(RefusedError) as caught:
+            await failed(middleware, recorded, error)
+        assert caught.value.outcome == ("postpone", "tls-doubted")
+    assert not recorded.lane.failing
+    assert not recorded.lane._in_use.locked()
+
+
 @pytest.mark.parametrize("error", [NodeError("memory"), MemoryError(), OSError(errno.ENOMEM, "no memory")])
 async def test_a_node_that_lacks_what_a_request_needs_claims_nothing_for_a_while(middleware, recorded, worker, error):
     lane = await failed(middleware, recorded, error)
@@ -152,7 +167,7 @@ async def test_an_answer_may_be_a_proxy_s_own(middleware, recorded, worker, stat
 async def test_a_refusal_by_a_proxy_fails_a_page_only_where_it_is_the_host_s(
     middleware, recorded, worker, status, headers, is_own
 ):
-    worker.life.proxy_refusals.are_hosts_own = is_own
+    worker.life.second_opinions.are_hosts_own = is_own
     request = recorded.request()
     request.meta["proxy"] = "http://proxy.test:3128"
     await middleware.process_request(request)

@@ -18,7 +18,7 @@ from crawler.worker.life.egress import Egress
 from crawler.worker.life.headroom import NodeHeadroom
 from crawler.worker.life.heartbeat_file import HeartbeatFile
 from crawler.worker.life.orders import Orders
-from crawler.worker.life.proxy_refusals import ProxyRefusals
+from crawler.worker.life.second_opinions import SecondOpinions
 from crawler.worker.life.service_manager import ServiceManager
 from crawler.worker.life.wakeups import WakeUps
 
@@ -50,7 +50,7 @@ class Life:
         session: Its leases on what it holds.
         headroom: How many more seeds its node can carry.
         egress: Whether it reaches the web.
-        proxy_refusals: Whether what is refused by way of a proxy is so by the host.
+        second_opinions: Whether what its node alone hears of a host is the host's fault.
         orders: What operators want of its node.
         wakeups: What it hears of other workers and of commands.
     """
@@ -74,7 +74,7 @@ class Life:
         self.session = Session(session_redis, keys, partitions=partitions, seconds=session_s, events=events)
         self.headroom = NodeHeadroom(config.limits, batch_max=config.batch_max, claim_ahead_s=config.claim_ahead_s)
         self.egress = Egress(redis, keys.reached, events, doubt_s=config.egress_doubt_s)
-        self.proxy_refusals = ProxyRefusals(
+        self.second_opinions = SecondOpinions(
             redis, keys, partitions, node=owner_node(self.session.name), doubt_s=config.egress_doubt_s
         )
         self.wakeups = WakeUps(redis, keys.wake(frontier), self.wake, events)
