@@ -9,11 +9,11 @@ import sys
 import pytest
 
 from crawler.base.errors import ConfigError
+from crawler.worker.config import Limits
 from crawler.worker.life.headroom import (
     LACK_SECONDS,
     MIN_COST_PERCENT,
     UNLIMITED_SEEDS,
-    Limits,
     NodeHeadroom,
     batch_size,
     short_of,
