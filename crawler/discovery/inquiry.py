@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crawler.discovery.search.search_template import SearchTemplate
     from crawler.sites import Site
 
-FIRST_ERROR = 400  # the lowest status that is one
+FIRST_ERROR = 400  # the lowest HTTP status that says that a request failed
 
 
 class Visitor(Protocol):

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from crawler.extract.field_kinds import Fields
     from crawler.extract.results import Links
 
-LINE_CHARACTERS = 10_000  # of a value: it is never broken
-COMMENT_CHARACTERS = 110  # of a line; a longer one is broken between words
-
-
+LINE_CHARACTERS = 10_000  # no value is so long, so none is broken over lines
+COMMENT_CHARACTERS = 110  # a longer comment is broken between words
 NESTED = ("search", "results", "content", "content.comments")  # the keys whose parts have lines of their own
 
 

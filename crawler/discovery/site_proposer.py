@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawler.discovery.results.listing import Result
 
 HEADING = "Proposed by scrapy site new: look at each line; scrapy site check FILE URL shows what it reads."
-RENDERED = 2  # content pages that are looked at in a browser, where each takes seconds
+RENDERED = 2  # so many content pages are looked at in a browser, where each takes seconds
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 
 

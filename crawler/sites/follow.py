@@ -80,7 +80,7 @@ class Follow(Part):
             url: Canonical URL of the link, or of the redirect's target.
             page_url: Canonical URL of the page with the link, or of the one that redirects.
         """
-        url = without_host_dot(url)  # as patterns are written
+        url = without_host_dot(url)  # patterns are written without it
         if self.allow and not any(pattern.found_in(url) for pattern in self.allow):
             return False
         return self._in_scope(url, page_url) and not any(pattern.found_in(url) for pattern in self.deny)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from crawler.base.yamlfile import YamlDocument
 
-SUFFIX = ".yaml"  # of a site file
+SUFFIX = ".yaml"  # what the name of a site file ends with
 # A part that says by one of these keys what it is shares no other key with a part that says otherwise; by the key, what
 # a part is that doesn't say it.
 _TELLTALES = {"kind": None, "type": "html"}

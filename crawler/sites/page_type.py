@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 PageType = Literal["html", "json", "text"]
 ResultsType = Literal["html", "json", "text", "feed", "sitemap"]
-LANGUAGES = {  # of a type's selectors
+LANGUAGES = {  # in which the selectors of a type are written
     "html": ("css", "xpath"),
     "json": ("json",),
     "text": ("re",),
     "feed": ("json",),
     "sitemap": ("json",),
 }
-FIELD_LANGUAGES = LANGUAGES | {"html": (*LANGUAGES["html"], *get_args(Declaration))}  # of the rules of a page's fields
+FIELD_LANGUAGES = LANGUAGES | {"html": (*LANGUAGES["html"], *get_args(Declaration))}  # for rules of fields
 
 
 def languages(data: Mapping[str, Any], of: Mapping[str, tuple[str, ...]] = LANGUAGES) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MAX_PATTERN_CHARACTERS = 500  # a person writes far less; definitions also come from Redis
-PATTERN_MEMORY_BYTES = 1 << 20  # of one compiled pattern; nested repetitions expand beyond it and are refused
+PATTERN_MEMORY_BYTES = 1 << 20  # a compiled pattern may take so much; nested repetitions take more and are refused
 # RE2 takes at most so many steps of some 5 ns for a text: its instructions by the text's bytes. `\d{4}-\d\d` has 14
 # instructions, `.{0,200}` 1,800, which leaves it 160 kB. What is behind that of a longer text isn't looked through.
 MAX_STEPS = 300_000_000

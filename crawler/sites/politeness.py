@@ -51,5 +51,5 @@ def _politeness_schema(_source: object, handler: Any) -> core_schema.CoreSchema:
     )
 
 
-# In a file `delay` (seconds), `concurrency` and `burst`; in a Site the crawler's Politeness.
+# A file says `delay` (seconds), `concurrency` and `burst`; a Site has them as the crawler's Politeness.
 PolitenessField = Annotated[Politeness, GetPydanticSchema(_politeness_schema), WrittenAs(PolitenessPart)]

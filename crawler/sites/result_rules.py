@@ -18,7 +18,7 @@ from crawler.sites.url_template import UrlTemplate, check_no_credentials, check_
 if TYPE_CHECKING:
     from crawler.sites.pattern import Pattern
 
-MAX_ROW_CHARACTERS = 4_000  # of what a row says, as JSON: it stands in Redis with the page's seed
+MAX_ROW_CHARACTERS = 4_000  # what a row says stands in Redis with the page's seed, as JSON of that length at most
 _LATER = frozenset({408, 425, 429})  # statuses that say nothing of a page: timeout, too early, too many requests
 
 # A rule for each field of the item that a row of results may have.
@@ -208,5 +208,5 @@ class Results(_ResultsFrom, Part):
         return value
 
 
-# Of a site that can't be searched: nothing would be found.
+# A site that can't be searched has these: they find nothing.
 NO_RESULTS = Results.model_validate({"links": "xpath:/.."})

@@ -17,8 +17,8 @@ from crawler.sites.selector import AUTO, Selector, SelectorField, SelectorOrAuto
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_ANY_DATE = datetime(2026, 11, 23, 14, 5, 6, tzinfo=UTC)  # that a format has to write and read
-ExtraName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]  # of a field that only this site has
+_ANY_DATE = datetime(2026, 11, 23, 14, 5, 6, tzinfo=UTC)  # a format has to write it, and to read what it wrote
+ExtraName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]  # the name of a field that only this site has
 # What a rule reads for each mark of a field, and an example of one.
 _READ: dict[ReadAs, tuple[str, JsonValue]] = {
     ReadAs.LINE: ("text on one line", "css:h1"),

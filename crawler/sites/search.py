@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Sort = Literal["newest", "relevance"]
 ShortText = Annotated[str, Field(max_length=200)]
-_ANY_DAY = date(2026, 11, 23)  # that a format has to write
+_ANY_DAY = date(2026, 11, 23)  # a format is tried on it
 _ALLOWED = PLACEHOLDERS | {"base", "query", "per_page", "sort", "since"}
 
 
@@ -243,5 +243,5 @@ def _strings(value: JsonValue) -> Iterator[str]:
             yield from _strings(part)
 
 
-# Of a site that can't be searched: there is no search page.
+# A site that can't be searched has this, without a search page.
 NO_SEARCH = Search.model_construct(url="")

@@ -37,7 +37,7 @@ Language = Literal["css", "xpath", "json", "re", "text", "auto"] | Declaration
 LANGUAGES: tuple[Language, ...] = ("css", "xpath", "json", "re", "text", *get_args(Declaration))
 DECLARATIONS: frozenset[str] = frozenset(get_args(Declaration))
 MAX_SELECTOR_CHARACTERS = 1_000  # a person writes far less; definitions also come from Redis
-MAX_MATCHES = 10_000  # of a regular expression on one page: as many links as are looked at
+MAX_MATCHES = 10_000  # as many links of a page are looked at, so a regular expression needs no more matches
 MAX_COPIES = 16  # of a page's JSON that an expression makes; `[@,@][]|`, time and again, would double them each time
 
 Search = Callable[[Any], Any]

@@ -13,7 +13,7 @@ from crawler.base.yamlfile import Part, ShortPart
 from crawler.sites.css import Css
 from crawler.sites.render_step import DEFAULT_SECONDS, TOP, Action, RenderStep, StepTarget
 
-MAX_STEPS = 50  # on one level; a person writes five
+MAX_STEPS = 50  # a list of steps has no more; a person writes five
 MAX_TIMES = 1_000  # what `repeat` and `scroll` do at most; the page's deadline comes first
 MAX_TEXT_CHARACTERS = 1_000
 BASE, KEYWORDS = "{base}", "{keywords}"
@@ -23,8 +23,8 @@ _NAMED_KEYS = frozenset(
     ArrowUp ArrowDown ArrowLeft ArrowRight F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12""".split()
 )
 _HELD_KEYS = frozenset({"Control", "Shift", "Alt", "Meta"})
-_COOKIE_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # a token of RFC 9110
-_COOKIE_VALUE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{0,1000}")  # RFC 6265, 4.1.1
+_COOKIE_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # RFC 9110 calls it a token
+_COOKIE_VALUE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{0,1000}")  # as RFC 6265 has it, in 4.1.1
 
 
 def _element(text: str) -> str:
@@ -93,7 +93,7 @@ class StepValues:
     keywords: str
 
 
-# What a step is about: the `step` of each of these classes returns it as it is played.
+# What each kind of step says; `step` of these classes returns it as it is played.
 class Wait(ShortPart):
     """What is waited for: one of these."""
 

@@ -58,7 +58,7 @@ class XPath:
         Nothing is found where a function gets a value that it doesn't take.
         """
         try:
-            result = self.run(getattr(document, "root", None) or document)  # an element has none
+            result = self.run(getattr(document, "root", None) or document)  # an element has no root of its own
         except (TypeError, ValueError):
             return []
         if not isinstance(result, list):

@@ -74,7 +74,8 @@ def thread(one):
     posts = ["<p>".join(one.paragraphs), *(WORDS.format(one.title, number) for number in (1, 2, 3))]
     rows = "".join(
         f"<div class=post><b class=username>{NAMES[number]}</b>"
-        f"<time datetime=2026-03-{number + 10}T08:00:00Z>{number} March</time><div class=said><p>{text}</p></div></div>"
+        f"<a class=posted-on><time datetime=2026-03-{number + 10}T08:00:00Z>{number} March</time></a>"
+        f"<div class=said><p>{text}</p></div></div>"
         for number, text in enumerate(posts)
     )
     return f"<h1>{one.title}</h1>{rows}"
@@ -124,6 +125,7 @@ def test_what_is_no_list_of_comments_leaves_pages_to_reading_without_selectors(s
 def test_the_first_post_of_a_thread_is_its_text_and_the_others_are_its_comments():
     samples = samples_of(thread)
     found, _notes = keys(samples)
+    assert found["content"]["comments"]["each"] == "css:div.post"  # where a thread has one post, no selectors see none
     assert found["content"]["content"] == {"select": "css:div.said", "first_page_only": True, "required": True}
     assert (found["content"]["title"], found["content"]["images"]) == ("auto", "auto")
     site = Site.from_definition({"name": "site", **found})

@@ -35,6 +35,7 @@ ARROWS = (
         ("<b><a href=''>«</a> <a href='?page=2'>2</a> <a href='?page=2'>»</a></b>", "xpath://a[normalize-space()='»']"),
         ("<a href='?page=2'>2</a> <a class=nxt href='?page=2'>+</a>", "css:a.nxt"),
         ("<a rel=next href='?page=2'>Go on</a>", "css:a[rel=next]"),
+        ("<link rel=next href='?page=2'><a rel=next href='?start=2'>Next</a>", "css:link[rel=next]"),
         ("<a href='?page=2'><i class='fa fa-angle-double-right'></i></a>", ""),  # mostly leads to the last page
         ("<a href='?page=3'><i class='fa fa-chevron-right'></i></a>", ""),
         ("<a href='/topic/8/fire/'><i class='fa fa-chevron-right'></i></a>", ""),

@@ -64,3 +64,10 @@ def test_a_link_to_the_next_page_says_what_is_counted_whichever_page_it_stands_o
     searched = SearchTemplate(origin + address.replace("flood", "{query}"))
     found = paging.pages(parsed, searched, "flood", 10).template
     assert (found.url, found.paging) == (origin + template, expected)
+
+
+def test_a_number_that_leaves_out_entries_of_a_list_is_no_offset():
+    body = page("Topics", "<a rel=next href='/?start=115'>Older</a>").encode()
+    parsed = ParsedPage(Fetched(f"{ORIGIN}/", 200, "text/html", body))
+    found = paging.pages(parsed, SearchTemplate(f"{ORIGIN}/"), "", 25)
+    assert (found.template.paging, found.next) == ({"kind": "link"}, "xpath://a[normalize-space()='Older']")

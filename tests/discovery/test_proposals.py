@@ -9,12 +9,11 @@ import yaml
 from discovery import made_up
 from discovery.made_up import ORIGIN, Visitor
 
-from crawler import sites
+from crawler import extract, sites
 from crawler.base.errors import ExtractError, HeadroomError
 from crawler.discovery import propose
 from crawler.discovery.content.sample import BARE
 from crawler.discovery.pages.search_word import NONSENSE
-from crawler.extract import content as reading
 from crawler.extract import links
 
 # By site: what its file says of the search.
@@ -73,7 +72,7 @@ async def test_its_pages_have_the_titles_of_their_articles_and_all_else_as_witho
     _name, site, proposal = proposed
     assert len(proposal.fields) == 4
     for url, fields in proposal.fields.items():
-        bare = reading.fields(await Visitor(site).ask(url, ""), BARE)
+        bare = extract.fields(await Visitor(site).ask(url, ""), BARE)
         assert fields.title in {one.title for one in site.articles}
         assert (fields.author, fields.published) == (bare.author, bare.published)
         assert fields.content == bare.content or fields.comments

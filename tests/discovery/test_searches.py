@@ -100,6 +100,18 @@ def test_links_to_the_page_itself_and_to_the_front_page_are_no_results(address):
     assert result_block.results(found, [nothing], "flood") is None
 
 
+def test_results_that_a_menu_names_as_well_are_told_by_their_place_though_another_link_is_new():
+    menu = "".join(f"<li><a href=/p/{one.number}>{one.title}</a>" for one in ENGLISH)
+    results = "".join(f"<h3 class=hit><a href=/p/{one.number}>{one.title}</a></h3>" for one in ENGLISH[:5])
+    answers = {"flood": f"{results}<a class=feed href='/rss?q=flood'>Subscribe</a>", "x": "<p>Nothing"}
+    found, nothing = (
+        ParsedPage(Fetched(f"{ORIGIN}/?q={word}", 200, "text/html", page("Find", f"<ul>{menu}</ul>{shown}").encode()))
+        for word, shown in answers.items()
+    )
+    block = result_block.results(found, [nothing], "flood")
+    assert block.urls == tuple(f"{ORIGIN}/p/{one.number}" for one in ENGLISH[:5])
+
+
 async def test_what_a_form_sends_by_itself_is_said_since_it_may_narrow_the_search():
     fields = (
         '<input type="hidden" name="state" value="open"><input type="hidden" name="start" value="0"><input name="q">'

@@ -20,6 +20,13 @@ def test_a_tag_that_no_selector_can_say_is_left_out(tag):
     assert selectors.steps(turbohtml.parse("<my-tag class=x>").select_one(".x")) == ["my-tag.x", ".x", "my-tag"]
 
 
+def test_a_link_without_a_name_is_told_from_one_beside_it_that_has_one():
+    rows = "".join(f"<li><a href=/{n}>Title {n}</a> <a href='#' class=show>[show]</a></li>" for n in range(3))
+    tree = turbohtml.parse(f"<ol>{rows}</ol>")
+    choice = selectors.all_of([(tree, tree.select("a[href^='/']"))])
+    assert (choice.css, choice.misses) == ("li a:not([class])", 0)
+
+
 def test_a_cell_is_counted_among_all_that_stands_in_its_row():
     tree = turbohtml.parse("<table><tr><td>1</td><script></script><template></template><td>2<th>3</table>")
     cells = tree.select("td, th")

@@ -14,17 +14,17 @@ from crawler.discovery.pages.page import ParsedPage, ancestors, width, within
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-ROWS_MIN = 2  # on one page at least: with a single one, nobody sees what repeats
-ROWS_MAX = 100  # of a page that are looked at
-SELECTORS_MAX = 30  # of rows that are tried
-DISTINCT_SHARE = 0.5  # of the texts of rows: more equal ones are buttons or labels
-BODY_SHARE = 0.3  # of what a row shows, that its text must be
+ROWS_MIN = 2  # one page at least has so many rows: a single one doesn't show what repeats
+ROWS_MAX = 100  # the most rows of a page that are looked at
+SELECTORS_MAX = 30  # the most selectors of rows that are tried
+DISTINCT_SHARE = 0.5  # the least share of rows with texts of their own: texts that are alike are labels or buttons
+BODY_SHARE = 0.3  # the least share of what a row shows that its text is
 _IS_ROW = re.compile(
     r"comment|repl(?:y|ies)|answer|respon[sd]|(?:^|[-_])(?:posts?|messages?|msg)(?:$|[-_])|kommentar|antwort|回复|评论",
     re.IGNORECASE,
 ).search
-BODIES_TRIED = 6  # selectors of each block of a row
-_IN_LINES = frozenset({"a", "span"})  # tags of what holds no text of its own
+BODIES_TRIED = 6  # how many selectors of each block of a row are tried as that of its text
+_IN_LINES = frozenset({"a", "span"})  # tags of what stands within a line, and is no text by itself
 _MENUS = frozenset({"nav", "aside", "footer", "form"})
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.base.errors import HeadroomError
 from crawler.base.text import line
-from crawler.discovery.content import comment_rows, posts
+from crawler.discovery.content import comment_rows, thread_rules
 from crawler.discovery.content.sample import Sample, read_bare, select_where, squeezed
 from crawler.discovery.inquiry import FIRST_ERROR, page_of
 from crawler.discovery.pages import named_parts
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.pages.page import ParsedPage
 
-SHOWN_CHARACTERS = 30  # of a value, in a remark
-CANDIDATES_MAX = 3  # for one field, in a remark
-SAMPLES_MIN = 2  # by which it is told what their titles have in common
-CUT = (".", "\u2026")  # ends of what is cut short
-TITLE_CHARACTERS_MIN = 4  # of what a page and the page of results call it both
-MARKUP_CHARACTERS = 200  # blanks of an element, besides its text
+SHOWN_CHARACTERS = 30  # a remark shows the beginning of a value
+CANDIDATES_MAX = 3  # a remark names at most so many selectors that may hold a field
+SAMPLES_MIN = 2  # so many pages at least show what their titles have in common
+CUT = (".", "\u2026")  # a title that is cut short ends so
+TITLE_CHARACTERS_MIN = 4  # a shorter text may be part of a page's title by chance
+MARKUP_CHARACTERS = 200  # an element's text may have so many blanks more than its title, for indentation
 AUTO = {**dict.fromkeys(AUTO_FIELDS, "auto"), "comments": "auto"}
 _endings = re.compile(r"(?=\s[-|:\u00ab\u00b7\u00bb\u2013\u2014\u2022]\s)(?=(.*)$)").finditer
 _numbers = re.compile(r"\d+").sub
@@ -46,11 +46,11 @@ async def keys_of(inquiry: Inquiry, samples: Sequence[Sample]) -> dict[str, Any]
         return {}
     pages = [sample.page for sample in samples]
     rows = comment_rows.find(pages)
-    better = _title(samples) | posts.rules_of(samples, rows)
-    if rows and "comments" not in better and not posts.are_read(samples, rows):
+    better = _title(samples) | thread_rules.rules_of(samples, rows)
+    if rows and "comments" not in better and not thread_rules.are_read(samples, rows):
         unconfirmed = ", ".join(f"{name} {select}" for name, select in rows.rules.items())
         notes.miss("content", f"comments: they may be what this finds, which wasn't confirmed: {unconfirmed}")
-    if "content" not in better and any(map(posts.is_merged, samples)):
+    if "content" not in better and any(map(thread_rules.is_merged, samples)):
         notes.miss("content", "content: the posts of a thread are one text; `comments` has each of them")
     if following := next_links.to_second_pages(pages):
         if await _goes_on(inquiry, following, pages):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from crawler.discovery.results.listing import Result
     from crawler.extract.field_kinds import Fields
 
-SAMPLES = 4  # content pages that are looked at
-BARE = Site.from_definition({"name": "bare"})  # whose pages are read without selectors
+SAMPLES = 4  # so many content pages are looked at, to ask a site for a dozen pages at most
+BARE = Site.from_definition({"name": "bare"})  # a site whose pages are read without selectors
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.pages.page import ParsedPage
 
-FEEDS_TRIED = 2  # of those that a page declares; further ones are of comments or of one section
+FEEDS_TRIED = 2  # a page's third feed and those behind it are of comments or of one section
 IN_A_LIST = "no search was found that works, so it is read instead, and plans' words are looked for in it"
 
 
@@ -64,7 +64,7 @@ async def _try_kind(inquiry: Inquiry, definition: dict[str, Any], mark: str, not
     notes = Notes({**notes.at, "kind": [remark]}, [*notes.unknown])
     try:
         site = sites.parse(write(definition, notes), "the proposal")
-        # A list is the same for all words.
+        # Any word will do for a list, which is the same for all of them.
         why = f"what kind {site.kind} asks for {inquiry.word!r}"
         answer = await inquiry.search(site, inquiry.word or NONSENSE, why)
         if answer.status >= FIRST_ERROR:

@@ -13,19 +13,19 @@ from crawler.extract.dates import to_utc
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-NAME_WIDTH_MIN, NAME_WIDTH_MAX = 2, 60  # of an author; a single letter stands for a picture
-LETTERS_WIDTH_MIN = 4  # of what may name a page
-TIME_CHARACTERS_MAX = 100  # of a text that says when
-NAMED_SHARE = 0.9  # of the elements in which a part is looked for, in which it must be
-ELEMENTS_MAX = 2_000  # of a page or a row that are looked at
+NAME_WIDTH_MIN, NAME_WIDTH_MAX = 2, 60  # how wide an author's name is; a single letter stands for a picture
+LETTERS_WIDTH_MIN = 4  # what names a page has letters as wide as that
+TIME_CHARACTERS_MAX = 100  # a longer text says more than when
+NAMED_SHARE = 0.9  # the least share of rows that have a part which each of them should have
+ELEMENTS_MAX = 2_000  # the most elements of a page or a row that are looked at
 _UTC = ZoneInfo("UTC")
 _TIME_NAME = re.compile(r"date|time|publish|posted|日期|时间", re.IGNORECASE)
 _AUTHOR_NAME = re.compile(
     r"author|byline|user-?_?name|(?:^|[-_ ])(?:user|poster|writer|creator|nick|nickname|by)(?:$|[-_ ])", re.IGNORECASE
 )
-# In names of what else is said of an author.
+# A name with one of these is of something else that is said of an author.
 _OF_AUTHOR = re.compile(r"rank|title|status|role|badge|group|count|avatar|posts|date|time", re.IGNORECASE)
-_LABELS = frozenset({"dt", "label", "legend", "th"})  # tags of what says what stands beside it
+_LABELS = frozenset({"dt", "label", "legend", "th"})  # elements that say what stands beside them
 _AUTHOR_PATH = re.compile(r"/(?:authors?|users?|members?|profiles?|people|space|u)(?:[/=.?-]|\d|$)", re.IGNORECASE)
 
 

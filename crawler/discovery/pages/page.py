@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from crawler.base.models import Fetched
 
-MAX_ANCHORS = 3_000  # of a page; lists of results have some hundreds
-MAX_DEPTH = 200  # open elements at once; a page that is deeper isn't looked at below
-_WIDE_FROM = "\u2e80"  # from here on a character of a script that needs fewer of them: ideographs, kana, Hangul
+MAX_ANCHORS = 3_000  # the most links of a page that are looked at; lists of results have some hundreds
+MAX_DEPTH = 200  # how many elements around one are looked at
+_WIDE_FROM = "\u2e80"  # from here on characters say more each: ideographs, kana, Hangul
 
 
 @dataclass(frozen=True, slots=True)

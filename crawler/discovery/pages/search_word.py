@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawler.discovery.pages.page import ParsedPage
 
-NONSENSE = "xqzvwkjqpx"  # that no page has: a search for it shows what a page without results looks like
+NONSENSE = "xqzvwkjqpx"  # no page has it, so a search for it shows what a page without results looks like
 _WORD = re.compile(r"[^\W\d_]{4,20}")
 _IDEOGRAPHS = re.compile(r"[\u3400-\u9fff]{2,}")
-# Of menus and of every text; a word that isn't known here only makes a worse guess.
+# Words of menus and of every text; one that is missing here only makes a worse guess.
 _USUAL = frozenset(
     """about account after also archive author back blog categories category click comment comments contact cookie
     cookies content demo feed first forgot forum from guest have help home hide index last latest license links list
@@ -31,6 +31,6 @@ def common(page: ParsedPage) -> str:
         pairs = [run[at : at + 2] for run in _IDEOGRAPHS.findall(text) for at in range(len(run) - 1)]
         counts.update(list(dict.fromkeys([*spelt, *pairs])))  # in their order, which a set hasn't got
     best = max(counts.values(), default=0)
-    # One that is in nearly all links, such as a site's name, tells nothing; among equals, the first on the page.
+    # A word that is in nearly all links, such as a site's name, tells nothing. Among equals the first on the page wins.
     usable = [word for word, count in counts.items() if count <= max(2, len(texts) // 2)]
     return max(usable, key=lambda word: (counts[word], len(word)), default="") if best else ""

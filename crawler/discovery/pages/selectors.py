@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
     from turbohtml import Document
 
-MAX_STEPS = 24  # names of an element, or around it, that are combined
-MAX_TRIED = 500  # selectors; each is run on some pages, at 50 us or more
-MAX_NAME_CHARACTERS = 60
-MAX_BEFORE = 100  # elements and texts before a cell in its row, among which it is counted
+MAX_STEPS = 24  # how many names of an element, and of what is around it, are combined
+MAX_TRIED = 500  # how many selectors are tried; each is run on some pages, for 50 us or more
+MAX_NAME_CHARACTERS = 60  # nobody types a longer name
+MAX_BEFORE = 100  # how many elements and texts of a row are counted to find the place of a cell
 _NAME = re.compile(r"-?[A-Za-z_][A-Za-z0-9_-]*")
 # Names that a build makes anew each time, such as `css-1x2y3z`, `sc-bdVaJa`, `_3kf9d`.
 _MADE_UP = re.compile(
     r"(?:css|sc|jss|jsx|emotion|svelte|astro)-|_*[A-Za-z]*\d+[A-Za-z]+\w{2,}|.*[_-]{2}[A-Za-z0-9]{5}$"
 )
 _NAMING = ("rel", "itemprop", "property")  # attributes that say what an element is
-_DATED = re.compile(r"\d[-/.]\d|\d{4}")  # a date that is shown with the mouse
-_PLAIN = frozenset({"html", "body", "div", "span", "a"})  # tags that say nothing by themselves
-_VAGUE = frozenset({"b", "dd", "dt", "i", "li", "p", "small", "td", "th", "tr"})  # and those that say little
+_DATED = re.compile(r"\d[-/.]\d|\d{4}")  # a `title` with a date, which the mouse shows
+_PLAIN = frozenset({"html", "body", "div", "span", "a"})  # tags that say nothing of what they hold
+_VAGUE = frozenset({"b", "dd", "dt", "i", "li", "p", "small", "td", "th", "tr"})  # tags that say little of it
 
 
 @dataclass(frozen=True, slots=True)

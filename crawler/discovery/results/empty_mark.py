@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from crawler.discovery.pages.page import ParsedPage
 
-MAX_PHRASE_CHARACTERS = 80
+MAX_PHRASE_CHARACTERS = 80  # a longer text is a paragraph, of which the first sentence is taken
 MIN_PHRASE_WIDTH = 8  # a shorter text may well stand on other pages, too
 _SENTENCE_ENDS = re.compile(r"[.!?](?=\s)|[\u3002\uff01\uff1f]")
 _SAYS_NONE = re.compile(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from crawler.discovery.pages.page import Anchor, ParsedPage
     from crawler.discovery.results.result_block import Block
 
-TITLE_WIDTH_MIN = 16  # of the links on a page, half of them: titles of pages rather than a menu
-LINKS_MIN = 3  # fewer make no list
+TITLE_WIDTH_MIN = 16  # half of a list's links are as wide at least: they are titles of pages rather than a menu
+LINKS_MIN = 3  # two links are no list yet
 
 
 class Result(NamedTuple):

@@ -22,11 +22,11 @@ _says_next = re.compile(
 _is_arrow = re.compile(
     r"(?:angle|arrow|caret|chevron|triangle)[-_]?right|(?:^|[-_])(?:next|forward)\b", re.IGNORECASE
 ).search
-# Of an arrow to the last page, or of one that stands for something else.
+# An arrow whose class says this leads to the last page, or stands for something else.
 _is_other_arrow = re.compile(r"double|end|fast|last|mail|reply|share|skip|step", re.IGNORECASE).search
 _numbers = re.compile(r"\d+")
-_XPATH_BLANKS = re.compile(r"[ \t\r\n]+")  # as normalize-space() has them: a no-break space isn't one
-_LABELS = ("aria-label", "title")  # what says in words what a picture means
+_XPATH_BLANKS = re.compile(r"[ \t\r\n]+")  # normalize-space() takes these for blanks, but no no-break space
+_LABELS = ("aria-label", "title")  # attributes that say in words what a picture means
 
 
 def says_next(anchor: Anchor) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawler.discovery.inquiry import Inquiry
     from crawler.discovery.pages.page import Anchor, ParsedPage
 
-MAX_NUMBER = 1_000  # that a parameter of the second or a near page has; a larger one is an id
+MAX_NUMBER = 1_000  # a parameter of a near page that is larger is an id
 _DIGITS = re.compile(r"\d{1,4}")
 _SIZE = re.compile(
     r"size|limit|per_?page|count|rows|length|max", re.IGNORECASE

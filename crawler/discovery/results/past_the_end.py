@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from crawler.discovery.results.result_block import Block
 
 FAR_PAGE = 400  # the page that is asked for to see one behind the last; few sites have so many for a word
-ENDING_STATUSES = (400, 404, 410)  # by which sites say that there is no such page
-
-
+ENDING_STATUSES = (400, 404, 410)  # sites say by these that there is no such page
 UNSEEN = "seen on the page of a word that nothing has; one behind the last page, which may look unlike it, wasn't seen"
 
 

@@ -71,8 +71,7 @@ def results(page: ParsedPage, others: Sequence[ParsedPage], word: str = "") -> B
         others: Pages of the site without these results, such as that of a search in vain.
         word: That was searched for; empty: the page is no answer to a search.
     """
-    # By their places as well, since a menu that names each page of the site, as that of a documentation, names all
-    # results.
+    # Links are told by their places as well, since the menu of a documentation names each page, and so all results.
     elsewhere = {(anchor.url, _named_place(anchor)) for other in others for anchor in other.anchors}
     fresh = [anchor for anchor in page.anchors if (anchor.url, _named_place(anchor)) not in elsewhere]
     return _of_these(page, others, word, fresh)
@@ -100,7 +99,7 @@ def _places(page: ParsedPage, asked: str, word: str) -> Counter[str]:
 
 def _of_these(page: ParsedPage, others: Sequence[ParsedPage], word: str, fresh: list[Anchor]) -> Block | None:
     """Returns the results among the links of a page that its `others` haven't got; None if none of them look so."""
-    # Such a link may still be a result, of a page that a menu names as well.
+    # A link that others have may still be a result, of a page that a menu names as well.
     known = frozenset(anchor.element for anchor in page.anchors).difference(anchor.element for anchor in fresh)
     fresh = [
         anchor

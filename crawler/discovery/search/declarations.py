@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
     from crawler.discovery.pages.page import ParsedPage
 
-MAX_NODES = 20_000  # of a page's JSON-LD: lists, objects and what they hold
+MAX_NODES = 20_000  # lists, objects and values of a page's JSON-LD that are looked at
 MAX_DESCRIPTION_BYTES = 100_000  # an OpenSearch description has 2,000
 MAX_FEEDS = 5
 FEED_TYPES = "application/rss+xml", "application/atom+xml", "application/feed+json"
 MAX_ROBOTS_BYTES = 500 * 1024  # as much of robots.txt as RFC 9309 has everybody read
 _SITEMAP = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*(https?://[^\s#]{1,2000})", re.IGNORECASE | re.MULTILINE)
-MAX_ENCODINGS = 20  # of a description
+MAX_ENCODINGS = 20  # a description names one or two
 FOR_PEOPLE = "text/html", "application/xhtml+xml"
-_PAGED = {"page": "startPage", "offset": "startIndex"}  # by the kind of paging, what a template calls it
-_MAY_BE_EMPTY = frozenset({"language", "inputEncoding", "outputEncoding"})  # a site chooses better for itself
+_PAGED = {"page": "startPage", "offset": "startIndex"}  # what a template calls the number, by the kind of paging
+# Parameters that are left out if they are optional: the site chooses better for itself.
+_MAY_BE_EMPTY = frozenset({"language", "inputEncoding", "outputEncoding"})
 _PARAMETER = re.compile(r"\{([\w:]+)(\??)\}")
 _SAID = re.compile(r"\{(?:query|per_page|page|offset)\}")
 _NUMBER = re.compile(r"\d{1,3}").fullmatch
@@ -154,7 +155,7 @@ def _open_search_paging(template: str, first: Mapping[str, str]) -> dict[str, An
     for kind, name in _PAGED.items():
         if name in named:
             offset = first["pageOffset" if kind == "page" else "indexOffset"]
-            usual = "1" if kind == "page" else "0"  # what a site file needn't say
+            usual = "1" if kind == "page" else "0"  # where a site file counts from unless it says otherwise
             counted = {} if offset == usual or not _NUMBER(offset) else {"first": int(offset)}
             return {"kind": kind, **counted}
     return {}

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from crawler.discovery.results.result_block import Block
     from crawler.discovery.search.search_template import SearchTemplate
 
-SHELL_WIDTH = 300  # of all that a page shows; one that shows less may be waiting for its scripts
-SHELL_LINKS = 5  # of a menu; a page that leads to more has something to show
-ANSWERS_NAMED = 3  # of those that a page loads, in a remark
+SHELL_WIDTH = 300  # a page whose text is no wider may be waiting for its scripts
+SHELL_LINKS = 5  # a page with more links than a small menu has something to show
+ANSWERS_NAMED = 3  # a remark names the first JSON answers that a page loads
 ALWAYS = "always"
 NO_SECOND_PAGE = "no link to a second page was found; what a button shows, `render.results.steps` may click"
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote_plus
 from crawler.base.urls import origin_as_written
 
 QUERY = "{query}"
-NAMED = re.compile(r"^[\w-]+[:=]")  # before a value in a segment of a path, as in `page:2`
+NAMED = re.compile(r"^[\w-]+[:=]")  # a name before the value of a path's segment, as in `page:2`
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawler.discovery.search.search_template import SearchTemplate
 
 _ROUND = frozenset({10, 20, 25, 30, 40, 50, 100, 200, 250, 500, 1000})  # what applications call a full page of results
-SEARCHES_TRIED = 3  # of those that a page offers; the first one is nearly always the one
+SEARCHES_TRIED = 3  # of the searches that a page offers, the first is nearly always the site's own
 _NO_RESULTS = (
     "no results for {word!r} stand in the HTML of its answer. Either it has none (give another WORD), or a script "
     "fetches them: then scrapy site check --render web {url} shows the JSON that the page loads, whose address may be "

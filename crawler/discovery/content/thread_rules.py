@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from crawler.discovery.content.comment_rows import CommentRows
     from crawler.extract.comments import ReadComment
 
-HEAD_CHARACTERS = 40  # of a post, by which a text is told to begin with it; and of what may stand before it
-NAMED_SIZE = 1.05  # times as much text as the smallest element with a post, one with a name may have to go before it
-LEAST_SHARE = 0.8  # of what is read of a page with a single post, its element must have
-MORE_THAN_READ = 1.5  # times as long as what is read of a text its element may be, where some is left out
-AUTHORS_MIN = 2  # different ones, among the authors of as many rows and one more: a rank or a status is the same in all
+HEAD_CHARACTERS = 40  # a text begins with a post if it has its first characters, behind so many others at most
+NAMED_SIZE = 1.05  # an element with a name goes before the smallest one that holds a post if it is hardly larger
+LEAST_SHARE = 0.8  # a single post's element has the most of what is read of its page, which may have a byline
+MORE_THAN_READ = 1.5  # how many times as long as what is read of it an element may be: reading leaves parts out
+AUTHORS_MIN = 2  # more rows than that have as many authors at least: what is the same in all is a rank or a status
 
 
 def rules_of(samples: Sequence[Sample], rows: CommentRows | None) -> dict[str, Any]:
