@@ -126,7 +126,7 @@ def test_the_first_post_of_a_thread_is_its_text_and_the_others_are_its_comments(
     samples = samples_of(thread)
     found, _notes = keys(samples)
     assert found["content"]["comments"]["each"] == "css:div.post"  # where a thread has one post, no selectors see none
-    assert found["content"]["content"] == {"select": "css:div.said", "first_page_only": True, "required": True}
+    assert found["content"]["content"] == {"select": "css:div.post div.said", "first_page_only": True, "required": True}
     assert (found["content"]["title"], found["content"]["images"]) == ("auto", "auto")
     site = Site.from_definition({"name": "site", **found})
     for sample, one in zip(samples, ENGLISH, strict=False):

@@ -20,7 +20,7 @@ SELECTORS_MAX = 30  # the most selectors of rows that are tried
 DISTINCT_SHARE = 0.5  # the least share of rows with texts of their own: texts that are alike are labels or buttons
 BODY_SHARE = 0.3  # the least share of what a row shows that its text is
 _IS_ROW = re.compile(
-    r"comment|repl(?:y|ies)|answer|respon[sd]|(?:^|[-_])(?:posts?|messages?|msg)(?:$|[-_])|kommentar|antwort|回复|评论",
+    r"comment|repl(?:y|ies)|answer|respon[sd]|(?:^|[-_.#])(?:posts?|messages?|msg)(?:$|[-_])|kommentar|antwort|回复|评论",
     re.IGNORECASE,
 ).search
 BODIES_TRIED = 6  # how many selectors of each block of a row are tried as that of its text
