@@ -19,6 +19,7 @@ from crawler.extract.blocks import blocks_of
 from crawler.extract.collector import collector_paused
 from crawler.extract.comments import MAX_COMMENTS, ReadComment
 from crawler.extract.dates import Guess
+from crawler.extract.dates.spans import date_in_line
 from crawler.extract.declared import folded
 from crawler.extract.document import absolute
 from crawler.extract.evidence import LINKED_SHARE, LONG_WORDS, BlockEvidence, words_of
@@ -32,7 +33,6 @@ from crawler.extract.posts import own_places, posts_of
 from crawler.extract.properties import of_author, of_date, properties_of
 from crawler.extract.published import (
     WrittenTimes,
-    date_in_line,
     dates_elsewhere,
     language_of_dates,
     last_change,
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 MAX_IMAGES = 100
+SURE_SHARE = 0.5  # of the types that a page may have, for the likeliest
 OWN_SHARE = 0.5  # of the words of a box with an image, that are the page's text
 DECLARED_TIMES = 2  # as many words as were found, that a page declares of its text, if most of that isn't on it
 MAX_LINES_BEFORE, MAX_LINES_BEHIND = 8, 14  # the heading, that may say who wrote a page and when
@@ -92,7 +93,9 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
     likely = likely_places(evidence, scores)
     thread_share = max(shares) if page_type == "forum" else 0.0
     places = tidied(evidence, own_places(evidence, scores, likely, posts, thread_share), title.words)
-    lines = _lines_around(page, evidence, title.place, places)
+    # By the title of a list stand the names and times of its entries.
+    is_list = page_type in _LISTS and max(shares) >= SURE_SHARE
+    lines = [] if is_list else _lines_around(page, evidence, title.place, places)
     properties, change = properties_of(lines), last_change(evidence, places)
     refused = (title.words, *site_names_of(declared, url))
     names = WrittenNames(lines, evidence.texts, [*of_author(properties)], change)

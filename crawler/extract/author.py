@@ -121,7 +121,8 @@ def read_author(declared: Declared, written: WrittenNames, refused: Sequence[str
     declared_names = declared.names(declared.article.get("author"))
     marked = [*chain.from_iterable(_marked(lines, _is_declared))]
     signatures, named = [*_signatures(lines)], [*_marked(lines, _is_named)]
-    for exact in (declared_names, marked, declared.all_metas.get(_CITATION, [])[:MAX_NAMES]):
+    cited = [_first_name_first(name) for name in declared.all_metas.get(_CITATION, [])[:MAX_NAMES]]
+    for exact in (declared_names, marked, cited):
         if names := sound(exact):
             # Whom people read is the author; the account by which the page was made may be another's.
             shown = map(sound, (*([name] for name in signatures), *(named if " " not in names else ())))
@@ -143,6 +144,10 @@ def read_author(declared: Declared, written: WrittenNames, refused: Sequence[str
     whole_names = (name for name in (*chain.from_iterable(in_lines), *in_metas) if " " in name)
     likeliest = next(iter((*declared_names, *whole_names)), "")
     return ("" if likeliest.islower() else sound([likeliest], title)) or None, "guess"
+
+
+def _first_name_first(name: str) -> str:
+    return " ".join(reversed(name.split(", ")))
 
 
 def _parted(names: str) -> list[str]:

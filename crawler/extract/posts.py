@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 
 from crawler.base import text
 from crawler.extract.dates import to_utc
+from crawler.extract.dates.spans import begins_with_day, time_in_line
 from crawler.extract.evidence import LINKED_SHARE
 from crawler.extract.published import MAX_CHARACTERS as MAX_TIME_CHARACTERS
-from crawler.extract.published import date_in_line, time_marking
+from crawler.extract.published import time_marking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,13 +87,6 @@ _no_name = re.compile(
     |go\sto.*|re:.*|\#?\d+|[A-Z][a-z]{2,8}\.?\s\d{1,2}|.*[<>*].*)""",
     re.IGNORECASE | re.VERBOSE,
 ).fullmatch
-MAX_DAY_CHARACTERS = 10  # of the longest of these
-_DAYS = ("yesterday", "today", "gestern", "heute")
-_ago = re.compile(
-    rf"""^\W*\d+\s?(?:[smhdwy]|min|hr|mo|yr)\W*$|\b\d+\s(?:second|minute|hour|day|week|month|year)s?\sago\b
-    |^(?:{"|".join(_DAYS)})\b|\d+\s?(?:\u5206\u949f|\u5c0f\u65f6|\u5929)\u524d""",
-    re.IGNORECASE | re.VERBOSE,
-).search
 _clock = re.compile(r"\d:\d\d").search
 _of_other_time = re.compile(
     r"join|regist|member\ssince|last\s(?:edit|seen|visit|activ|login)|edited|updated|modified", re.IGNORECASE
@@ -413,7 +407,7 @@ def _times_of(block: TextBlock, marked: dict[Element, str], *, has_digit: bool) 
         ]
         if times:
             return times
-    if not has_digit and not block.line[:MAX_DAY_CHARACTERS].lower().startswith(_DAYS):
+    if not has_digit and not begins_with_day(block.line):
         return []
     lines = [block.line]
     if "\n" in block.text:
@@ -421,9 +415,7 @@ def _times_of(block: TextBlock, marked: dict[Element, str], *, has_digit: bool) 
     return [
         (time[0], False)
         for line in lines
-        if len(line) <= MAX_LINE_CHARACTERS
-        and (time := date_in_line(line) or _ago(line)) is not None
-        and not _of_other_time(line)
+        if len(line) <= MAX_LINE_CHARACTERS and (time := time_in_line(line)) is not None and not _of_other_time(line)
     ]
 
 

@@ -10,7 +10,6 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +19,7 @@ from crawler.base import crawl_time
 from crawler.extract.dates import Day, Guess, to_utc
 from crawler.extract.dates.cldr_names import month_of
 from crawler.extract.dates.labels import LABELS, says_only
+from crawler.extract.dates.spans import date_in_line, dates_in_line, instant_in
 from crawler.extract.declared import first_text
 
 if TYPE_CHECKING:
@@ -80,19 +80,6 @@ _has_zone = re.compile(
     re.IGNORECASE,
 ).search
 _has_figures = re.compile(r"\d\d").search
-_date_in_text = re.compile(
-    r"""(?<!\d)(?:
-    \d{4}\s?[-/.\u5e74\ub144]\s?\d{1,2}\s?[-/.\u6708\uc6d4]\s?\d{1,2}(?:\s?[\u65e5\uc77c])?
-    |\d{1,2}(?:\.\s?|[/-])\d{1,2}(?:\.\s?|[/-])(?:\d{4}|\d\d(?![\d:.]))
-    |\d{1,2}(?:st|nd|rd|th|er|\.|\u00ba)?(?:\s|-|(?<=\.))(?:de\s|of\s)?[^\W\d_]{3,12}\.?,?[\s-](?:de\s|del\s)?(?:\d{4}|'\d\d)
-    |[^\W\d_]{3,12}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s\d{4}
-    |\d{4}\.?\s[^\W\d_]{3,12}\.?\s\d{1,2}\b\.?
-    |[a-z]{3}\s\d{1,2}\s\d\d:\d\d:\d\d\s(?:[A-Z]{3,4}\s)?\d{4})
-    (?:(?:,?\s(?:at\s|um\s|\u00e0\s|-\s|\|\s)?|T)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?:\s?[ap]\.?m\b\.?)?(?:\s?(?:UTC|GMT|Z|[+-]\d\d:?\d\d))?)?""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_may_be_date = re.compile(r"\d{4}|\d(?:\.\s?|[/-])\d\d|'\d\d").search  # all that `_date_in_text` finds has one of these
-_instant_in = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)").search
 # A line on the change of a whole page; one of a part, or of what the text tells, doesn't begin so.
 _says_change = re.compile(
     r"""(?:^|[|\u00b7\u2022])\W*(?:
@@ -121,12 +108,6 @@ _named_for_time = re.compile(
 ).search
 _is_dotted = re.compile(r"\d{1,2}\.\s?\d{1,2}\.\s?\d{4}(?:\D|$)").match
 _in_address = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2}|[a-z]{3,9})(?:[/-](\d{1,2}))?(?=[/_-]|$)").search
-
-
-@lru_cache(maxsize=2_000)  # several parts of the reading ask for the same lines
-def date_in_line(line: str) -> re.Match[str] | None:
-    """Returns the first date in a line, which the caller keeps short."""
-    return _date_in_text.search(line) if _may_be_date(line) else None
 
 
 class WrittenDate(NamedTuple):
@@ -386,7 +367,7 @@ def _dates_in(block: TextBlock, *, is_later: bool = False) -> Iterator[WrittenDa
     for begin, end, names in (*islice(named, MAX_DATES), (0, len(block.text), "")):
         line = " ".join(block.text[begin:end].split()) if names else whole
         last = 0
-        for match in islice(_date_in_text.finditer(line), MAX_DATES_OF_LINE):
+        for match in islice(dates_in_line(line), MAX_DATES_OF_LINE):
             before, last = line[last : match.start()], match.end()
             label = (before or block.text[:begin])[-MAX_LABEL_CHARACTERS:]
             is_own = _tells_of_itself(line) or not _is_in_sentence(before, line[last:])
@@ -419,11 +400,11 @@ def time_marking(element: Element) -> str:
     if words := element.attr("datetime") or (element.attr("content") if is_of_page else ""):
         return words
     title = element.attr("title") or ""
-    has_time = len(title) <= MAX_CHARACTERS and bool(_instant_in(title) or date_in_line(title))
+    has_time = len(title) <= MAX_CHARACTERS and bool(instant_in(title) or date_in_line(title))
     if has_time and (element.tag == "abbr" or _named_for_time(_class(element))):
         return title
     address = (element.attr("href") or "")[:MAX_ADDRESS_CHARACTERS] if element.tag == "a" else ""
-    linked = _instant_in(unquote(address)) if "?" in address else None  # as `3 days ago` links to that time in a log
+    linked = instant_in(unquote(address)) if "?" in address else None  # as `3 days ago` links to that time in a log
     return linked[0] if linked is not None else ""
 
 
