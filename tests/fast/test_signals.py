@@ -61,6 +61,18 @@ ORDERS = [
 ]
 
 
+def test_a_receiver_that_raises_keeps_no_other_from_a_signal_that_waits_for_none():
+    def heard(kind):
+        receivers = Receivers()
+        signals = kind(receivers)
+        for name in ("raising", "plain", "not_called_by_name"):
+            signals.connect(getattr(receivers, name), signal=SIGNAL)
+        answers = signals.send_catch_log(SIGNAL)
+        return receivers.heard, [str(getattr(answer, "value", answer)) for _, answer in answers]
+
+    assert heard(LeanSignals) == heard(SignalManager) == (["raising", "plain", "default"], ["raising", "plain", "None"])
+
+
 @pytest.mark.parametrize("order", ORDERS, ids=" ".join)
 def test_receivers_are_called_one_after_the_other_however_they_wait(order):
     def heard(kind):
