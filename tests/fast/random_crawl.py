@@ -419,11 +419,9 @@ for _kind in ("callback", "errback"):
 class Component:
     """A middleware or pipeline that follows rules."""
 
-    number = 0
     rules = ()
 
     def __init__(self, crawler):
-        self.crawler = crawler
         self.record = crawler.spider.record
 
     @classmethod
