@@ -201,6 +201,12 @@ START_LIST_READ = LogEvent("start-list-read", "start list %s is read again", "ke
 
 # Sinks and media.
 SINK_DOWN = LogEvent("sink-down", "%s: down, its items wait: %s", "sink", "error")
+SINK_LEFT_TO_OTHERS = LogEvent(
+    "sink-left-to-others",
+    "%s: down for %.0f s: its pages are handed back, for other nodes to deliver",
+    "sink",
+    "seconds",
+)
 SINK_UP = LogEvent("sink-up", "%s: up again", "sink")
 SINK_BATCH_ERROR = LogEvent("sink-batch-error", "%s: can't deliver a batch", "sink")
 SINK_SEND_ERROR = LogEvent("sink-send-error", "%s: can't send a batch", "sink")

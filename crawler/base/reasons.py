@@ -166,7 +166,7 @@ MATCHES_TEXT = HandBack(
 )
 NO_SESSION = HandBack("no-session", "the session of its worker has lapsed")
 UNAVAILABLE = HandBack("unavailable", "a server that its worker needs, such as Redis, was away")
-SINK_UNAVAILABLE = HandBack("sink-unavailable", "a sink was away while the worker stopped")
+SINK_UNAVAILABLE = HandBack("sink-unavailable", "a sink was away while its worker stopped, or for long")
 UNREAD_SITE = HandBack("unread-site", "Redis didn't say what its site is")
 SURPLUS_TURN = HandBack("surplus-turn", "its host had no turn left that counts; nothing was sent")
 ROBOTS_NOT_ASKED = HandBack("robots-not-asked", "an error of its worker kept robots.txt from being asked for")

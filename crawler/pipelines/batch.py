@@ -29,6 +29,7 @@ R = TypeVar("R")
 FIRST_PAUSE_SECONDS = 0.25
 ALONE_TRIES = 3  # how often an item is tried by itself, while the sink takes others, before it is refused for good
 ALONE_PAUSE_FACTOR = 4  # how the pauses between those tries grow: they span 5 s, longer than a server's change of mind
+HAND_BACK_SECONDS = 60.0  # how long a node's own sink may be away before its items are left to other nodes
 STOP_CHECK_SECONDS = 1.0  # how late at most a pause notices that the process ends
 
 logger: EventLogger = logging.getLogger(__name__)
@@ -72,11 +73,16 @@ class Batcher(Generic[T]):
     either is down, and asked for both until it takes one. Batches may overtake each other. Memory is bounded by the
     callers, since each waits for its item.
 
+    Where the sink is this node's own, such as a disk, and stays away for HAND_BACK_SECONDS, its callers wait no longer,
+    so that other nodes may deliver what they hand back. What was sent is sent again all the same, which shows when the
+    sink is up; so an item may arrive twice.
+
     Args:
         name: The sink's name.
         send: Delivers a batch, as `Sink.send`. Any error of it but UnavailableError refuses the whole batch.
         prove: Shows that the sink takes writes, as `Sink.prove`.
         in_flight: Batches on their way at once, from 1.
+        is_nodes_own: Whether other nodes may reach theirs while this one is away.
         process: Is told when the sink goes down and when it is up again, and tells when the process ends: what the sink
             doesn't take then isn't sent again.
     """
@@ -89,11 +95,13 @@ class Batcher(Generic[T]):
         config: BatchConfig,
         *,
         in_flight: int,
+        is_nodes_own: bool = False,
         process: CrawlProcess,
     ) -> None:
         self._name, self._send, self._prove, self._config = name, send, prove, config
-        self._in_flight, self._process = in_flight, process
+        self._in_flight, self._is_nodes_own, self._process = in_flight, is_nodes_own, process
         self._waiting: deque[tuple[T, asyncio.Future[None]]] = deque()
+        self._undelivered: set[asyncio.Future[None]] = set()  # what callers wait for
         self._sending: set[asyncio.Task[None]] = set()
         self._isolated: set[asyncio.Task[None]] = set()  # the tasks of refused items, for which batches don't wait
         self._alone = asyncio.Lock()  # held while one of those items is sent
@@ -103,6 +111,8 @@ class Batcher(Generic[T]):
         self._outages = 0  # how often the sink couldn't be asked
         self._retrying = 0  # batches that met the outage and are sent again
         self._down = False  # whether the process was told of an outage, and not yet of its end
+        self._down_since = 0.0  # by the event loop's clock
+        self._is_left_to_others = False  # whether the outage lasts for so long that callers don't wait for its end
         self._closed = False
         self._warn, self._complain = Seldom(logger.warning), Seldom(logger.error)
 
@@ -111,14 +121,21 @@ class Batcher(Generic[T]):
 
         Raises:
             SinkRejectedError: The sink will never take it.
-            UnavailableError: The process ends and the sink is away. The item may or may not have arrived.
+            UnavailableError: The process ends and the sink is away, or other nodes shall deliver the item. It may or
+                may not have arrived.
         """
         if self._closed:
             raise UnavailableError(f"{self._name}: closed")
+        if self._is_left_to_others:
+            raise self._left_to_others()
         waiter = asyncio.get_running_loop().create_future()
         self._waiting.append((item, waiter))
+        self._undelivered.add(waiter)
         self._send_what_is_ready()
-        await waiter
+        try:
+            await waiter
+        finally:
+            self._undelivered.discard(waiter)
 
     def probe(self) -> None:
         """Asks the sink in the background, until it says yes, whether it works; an outage is reported as any other."""
@@ -330,6 +347,23 @@ class Batcher(Generic[T]):
                     self._process.sink_down(self._name, str(latest))
                 error = latest
             pause_s = min(pause_s * 2, self._config.retry_max_s)
+            await self._leave_to_others_in_time()
+
+    async def _leave_to_others_in_time(self) -> None:
+        """Ends all waits where the outage of this node's own sink has lasted, and there are other nodes."""
+        lasted_s = asyncio.get_running_loop().time() - self._down_since
+        if (
+            self._is_nodes_own
+            and not self._is_left_to_others
+            and lasted_s >= HAND_BACK_SECONDS
+            and await self._process.has_other_nodes()
+        ):
+            logger.warning(log_events.SINK_LEFT_TO_OTHERS, self._name, lasted_s)
+            self._is_left_to_others = True
+            self._waiting.clear()
+            for waiter in self._undelivered:
+                if not waiter.done():
+                    waiter.set_exception(self._left_to_others())
 
     async def _pause(self, pause_s: float) -> None:
         """Sleeps, but wakes soon after the process begins to end."""
@@ -342,7 +376,7 @@ class Batcher(Generic[T]):
         self._outages += 1
         self._retrying += 1
         if not self._down:
-            self._down = True
+            self._down, self._down_since = True, asyncio.get_running_loop().time()
             logger.warning(log_events.SINK_DOWN, self._name, error)
             self._process.sink_down(self._name, str(error))
 
@@ -354,9 +388,12 @@ class Batcher(Generic[T]):
         """
         self._retrying -= 1
         if answered and not self._retrying:
-            self._down = False
+            self._down = self._is_left_to_others = False
             logger.info(log_events.SINK_UP, self._name)
             self._process.sink_up(self._name)
+
+    def _left_to_others(self) -> UnavailableError:
+        return UnavailableError(f"{self._name}: away for so long that other nodes shall deliver its items")
 
     def _closing(self) -> UnavailableError:
         return UnavailableError(f"{self._name}: closed before it was delivered")

@@ -44,6 +44,10 @@ class CrawlProcess:
         if self._worker:
             self._worker.reports.newest_items.delivered(site, value)
 
+    async def has_other_nodes(self) -> bool:
+        """Returns whether workers of other nodes are there, which may deliver what this one can't."""
+        return self._worker is not None and await self._worker.life.second_opinions.has_other_nodes()
+
     def sink_down(self, name: str, why: str) -> None:
         """Stops the worker's claims."""
         if self._worker:

@@ -43,6 +43,7 @@ class FilesSink(Sink):
     """
 
     takes_also: ClassVar[bool] = True
+    is_nodes_own: ClassVar[bool] = True
     in_flight: ClassVar[int] = 1  # one thread writes: two batches at once would tear each other's lines
 
     def __init__(self, folder: Path, node: str, *, fsync: bool) -> None:

@@ -72,10 +72,12 @@ class Sink(ABC):
 
     Attributes:
         in_flight: Batches on their way at once: one is sent while the next one fills.
+        is_nodes_own: Whether each node has its own, such as a disk: while it is away, those of others may be there.
         takes_also: Whether it is sent the word that a further plan wants an item; others are sent items alone.
     """
 
     in_flight: ClassVar[int] = 2
+    is_nodes_own: ClassVar[bool] = False
     takes_also: ClassVar[bool] = False
 
     @classmethod
@@ -175,7 +177,15 @@ class SinkPipeline:
         self._sinks = tuple(sinks.values())
         self._process = process
         self._batchers = [
-            Batcher(name, sink.send, sink.prove, batch_config, in_flight=sink.in_flight, process=process)
+            Batcher(
+                name,
+                sink.send,
+                sink.prove,
+                batch_config,
+                in_flight=sink.in_flight,
+                is_nodes_own=sink.is_nodes_own,
+                process=process,
+            )
             for name, sink in sinks.items()
         ]
 
@@ -210,8 +220,8 @@ class SinkPipeline:
 
         Raises:
             SinkRejectedError: A sink will never take it; those before it in SINKS have it.
-            UndeliveredError: The process ends and a sink is away; or the item's visit was abandoned or released, and
-                the page will be delivered by another one.
+            UndeliveredError: The process ends and a sink is away, or other nodes shall deliver; or the item's visit was
+                abandoned or released, and the page will be delivered by another one.
         """
         if isinstance(item, Item):
             try:
@@ -245,7 +255,7 @@ class SinkPipeline:
 
         Raises:
             SinkRejectedError: A sink will never take it.
-            UnavailableError: The process ends and a sink is away.
+            UnavailableError: The process ends and a sink is away, or other nodes shall deliver.
         """
         value = message(also)
         for sink, batcher in zip(self._sinks, self._batchers, strict=True):

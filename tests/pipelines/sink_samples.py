@@ -66,13 +66,17 @@ class Outages:
     def __init__(self) -> None:
         self.told: list[str] = []
         self.whys: list[str] = []
-        self.stopping = False
+        self.stopping = self.others = False
         self.gaps = Gaps()
         self.restore_gaps = self.gaps.restore
-        self.down, self.up = asyncio.Event(), asyncio.Event()
+        self.down, self.up, self.asked_for_others = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     def delivered(self, site: str, value: bytes) -> None:
         """Is told of each item that all sinks have."""
+
+    async def has_other_nodes(self) -> bool:
+        self.asked_for_others.set()
+        return self.others
 
     def sink_down(self, name: str, why: str) -> None:
         if self.told[-1:] != [f"{name} down"]:  # it is told each new reason

@@ -6,6 +6,7 @@ import pytest
 from pipelines.sink_samples import Outages
 
 from crawler.base.errors import SinkRejectedError, UnavailableError
+from crawler.pipelines import batch
 from crawler.pipelines.batch import ALONE_TRIES, BatchConfig, Batcher
 
 NEVER_S = 3_600.0
@@ -55,6 +56,25 @@ async def test_a_full_batch_goes_at_once_and_what_is_left_after_the_wait():
     sink = batcher(server, wait_s=0.001)
     await asyncio.gather(*(sink.put(number) for number in range(4)))
     assert server.sent == [[0, 1, 2], [3]]
+
+
+async def test_what_waits_for_a_node_s_own_sink_is_left_to_other_nodes_where_there_are_any(monkeypatch):
+    monkeypatch.setattr(batch, "HAND_BACK_SECONDS", 0.0)
+    server, outages = Server(failures=NEVER_S), Outages()
+    config = BatchConfig(1, NEVER_S, retry_max_s=0.01)
+    sink = Batcher("test", server.send, server.prove, config, in_flight=1, is_nodes_own=True, process=outages)
+    putting = [asyncio.create_task(sink.put(number)) for number in range(3)]
+    await outages.down.wait()
+    await outages.asked_for_others.wait()
+    assert not any(task.done() for task in putting)
+    outages.others = True
+    for task in (*putting, sink.put(3)):
+        with pytest.raises(UnavailableError, match="other nodes"):
+            await task
+    server.failures = 0
+    await outages.up.wait()
+    await sink.put(4)
+    assert server.sent[-2:] == [[0], [4]]
 
 
 async def test_put_returns_only_with_the_acknowledgement():

@@ -14,7 +14,7 @@ from crawler.frontier.keys import as_count, as_text, partition_of
 from crawler.frontier.owners import is_worker, owner_node
 
 if TYPE_CHECKING:
-    from crawler.frontier.keys import Keys
+    from crawler.frontier.keys import Keys, PartitionKeys
 
     Complaint = Literal["refused", "tls"]  # a refusal by way of a proxy; no TLS, such as by a certificate out of date
 
@@ -52,9 +52,20 @@ class SecondOpinions:
             }
             if len(heard) == 1:
                 await self._redis.expire(complaints, KEPT_SECONDS)
-            owners = [as_text(owner) for owner in await self._redis.zrange(keys.sessions, 0, -1)]
+            nodes = await self._nodes(keys)
         except RedisError:
             return False  # the page waits, as all do while Redis is away
-        is_alone = {owner_node(owner) for owner in owners if is_worker(owner)} <= heard.keys()
+        is_alone = nodes <= heard.keys()
         is_old = in_the_end and now_s - heard.get(self._node, now_s) >= ALONE_SECONDS
         return len(heard) > 1 or is_alone or is_old
+
+    async def has_other_nodes(self) -> bool:
+        """Returns whether workers of other nodes are there; False while Redis is away."""
+        try:
+            return bool(await self._nodes(self._keys.partition(0)) - {self._node})
+        except RedisError:
+            return False
+
+    async def _nodes(self, keys: PartitionKeys) -> set[str]:
+        owners = [as_text(owner) for owner in await self._redis.zrange(keys.sessions, 0, -1)]
+        return {owner_node(owner) for owner in owners if is_worker(owner)}

@@ -46,5 +46,13 @@ async def test_after_a_time_only_what_proves_the_node_s_part_is_doubted(redis, m
     assert not await sick.is_hosts_own("refused", "a.test")
 
 
+async def test_others_are_workers_of_other_nodes(redis):
+    (alone,) = await nodes(redis, "alone")
+    await redis.zadd(KEYS.partition(0).sessions, {"alone:2:1:x": 1, "other:1:1:command:x": 1})
+    assert not await alone.has_other_nodes()
+    await nodes(redis, "other")
+    assert await alone.has_other_nodes()
+
+
 async def test_a_command_asks_nobody():
     assert await SecondOpinions(None, KEYS, 1, node="here", doubt_s=0).is_hosts_own("tls", "a.test")
