@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from crawler.extract.comments import ReadComment
 
 HEAD_CHARACTERS = 40  # a text begins with a post if it has its first characters, behind so many others at most
-NAMED_SIZE = 1.05  # an element with a name goes before the smallest one that holds a post if it is hardly larger
 LEAST_SHARE = 0.8  # a single post's element has the most of what is read of its page, which may have a byline
 MORE_THAN_READ = 1.5  # how many times as long as what is read of it an element may be: reading leaves parts out
 AUTHORS_MIN = 2  # more rows than that have as many authors at least: what is the same in all is a rank or a status
@@ -99,11 +98,10 @@ def _of_comments(samples: Sequence[Sample], rows: CommentRows) -> dict[str, Any]
 
 
 def _smallest(samples: Sequence[Sample], holds: Callable[[Sample, Any], bool]) -> str:
-    """Returns the selector of the smallest element of which something holds, or of one with a name around it."""
+    """Returns the selector of the smallest element of which something holds; of equal ones, one with a name."""
     elements = [element for element in samples[0].page.tree.select("body *") if holds(samples[0], element)]
     sizes = {element: len(squeezed(element.text)) for element in elements}
-    largest = NAMED_SIZE * min(sizes.values(), default=0)
-    elements.sort(key=lambda element: (sizes[element] > largest, not selectors.classes(element), sizes[element]))
+    elements.sort(key=lambda element: (sizes[element], not selectors.classes(element)))
     return select_where(samples, elements, holds)
 
 

@@ -96,7 +96,7 @@ def first_of(tree: Document, wanted: Any) -> CssChoice | None:
 
 def _candidates(elements: Sequence[Any]) -> Iterator[str]:
     """Yields selectors that all elements fulfil, the best first."""
-    own = _common([[*steps(element), *_pictured(element)] for element in elements])
+    own = _common([*map(steps, elements)])
     around = _common([[step for outer in ancestors(element) for step in steps(outer)] for element in elements])
     around = [step for step in around if step not in _PLAIN]
     own = own[:MAX_STEPS]
@@ -142,17 +142,6 @@ def steps(element: Any) -> list[str]:
         named.append(f"{tag}[title]")
     named += [f"#{identity}"] if _is_stable(identity) and not re.search(r"\d", identity) else []
     return [*named, tag] if tag else named
-
-
-def _pictured(element: Any) -> list[str]:
-    """Returns `li:has(> i.fa-calendar)` for an element without a name that begins with a picture that has one."""
-    first = next(
-        (child for child in element if isinstance(child, Element) or str(getattr(child, "data", "")).strip()), None
-    )
-    tag = tag_of(element)
-    if classes(element) or not tag or not isinstance(first, Element) or first.text.strip() or not tag_of(first):
-        return []
-    return [f"{tag}:has(> {first.tag}.{name})" for name in classes(first)]
 
 
 def _unnamed(element: Any) -> list[str]:

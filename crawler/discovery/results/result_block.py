@@ -37,7 +37,6 @@ ROW_WIDTHS = 4  # such a row's text is at least so many times as wide as its lin
 DATE_ROW_SCORE = 0.1  # what such a row counts: any other links that are as many go before
 HEADING_FACTOR = 1.5  # results have titles, which most often stand in headings
 MENU_FACTOR = 0.2  # links in a menu, a footer or beside the text seldom are results
-AWAY_FACTOR = 0.5  # results lead to pages of the site; links to other hosts are more often advertisements
 # The least share of the links in one place that links with a name of their own may be, as a row may have six links;
 # fewer are special ones.
 SHARE_OF_BLOCK = 0.15
@@ -106,9 +105,9 @@ def _of_these(page: ParsedPage, others: Sequence[ParsedPage], word: str, fresh: 
         for anchor in fresh
         if not _leads_back(anchor.url, page) and not (word and asks_again(anchor.url, page, word))
     ]
-    candidates = sorted(_candidates(fresh), key=lambda links: _score(links, page, word), reverse=True)
+    candidates = sorted(_candidates(fresh), key=lambda links: _score(links, word), reverse=True)
     for likely in candidates[:MAX_CANDIDATES]:
-        if _score(likely, page, word) <= 0:
+        if _score(likely, word) <= 0:
             break
         links = _different_instead(likely, candidates, page, word) or likely
         elements = [anchor.element for anchor in links]
@@ -201,7 +200,7 @@ def _different_instead(
     if not _repeat(links) or _share_with(word, links) * 2 > 1:
         return None
     different = [candidate for candidate in candidates if not _repeat(candidate) and _are_told(candidate)]
-    for others in sorted(different, key=lambda candidate: _quality(candidate, page, word), reverse=True):
+    for others in sorted(different, key=lambda candidate: _quality(candidate, word), reverse=True):
         own = {anchor.element for anchor in others}
         rest = [anchor for anchor in links if anchor.element not in own]
         if _repeat(rest) and _one_between_any_two(rest, others, page):
@@ -231,10 +230,10 @@ def _are_dates(links: Sequence[Anchor]) -> bool:
     return dated * 2 > len(links)
 
 
-def _score(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
+def _score(links: Sequence[Anchor], word: str) -> float:
     """Returns how likely links are the results; dates or numbers are none but where each row of a table has one."""
     if not _are_dates(links):
-        return _quality(links, page, word)
+        return _quality(links, word)
     urls = {anchor.url for anchor in links}
     is_column = len(urls) == len(links) >= MIN_ROWS and all(_has_row(anchor) for anchor in links)
     return DATE_ROW_SCORE * len(urls) if is_column else 0.0
@@ -246,7 +245,7 @@ def _has_row(anchor: Anchor) -> bool:
     return row is not None and width(row.text) >= ROW_WIDTHS * max(width(anchor.text), ROW_WIDTHS)
 
 
-def _quality(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
+def _quality(links: Sequence[Anchor], word: str) -> float:
     """Returns how many results some links seem to be: more with long texts of their own, and with the word in them."""
     texts = [anchor.text for anchor in links]
     urls = {anchor.url for anchor in links}
@@ -258,8 +257,6 @@ def _quality(links: Sequence[Anchor], page: ParsedPage, word: str) -> float:
         any(outer.tag in ("nav", "footer", "aside") for outer in ancestors(anchor.element)) for anchor in links
     )
     quality *= MENU_FACTOR if in_menu * 2 > len(links) else 1.0
-    away = sum(urlsplit(url).hostname != urlsplit(page.url).hostname for url in urls)
-    quality *= AWAY_FACTOR if away * 2 > len(urls) else 1.0
     return len(urls) * quality * (1 + _share_with(word, links))
 
 
