@@ -74,9 +74,6 @@ _leads_to_user = re.compile(
 _signed = re.compile(
     r"(?:^|\s|\u00bb)(?:by|von|par|por|di|door|av)\s*:?\s+(?P<name>\S[^\u00bb|\u00b7\u2022]{0,60})", re.IGNORECASE
 ).search
-_says = re.compile(
-    r"^(?P<name>[^\n:]{2,40}?)\s+(?:says|said|wrote|writes|commented|replied|schrieb|sagt|meint)\b"
-).search
 _ends_name = re.compile(
     r"\s*(?:[\u00bb|\u00b7\u2022(\[\n\t,]|\s(?:on|at|am|in|posted|wrote|says|said|replied)(?:\s|$)|\s-\s|\s\d{4}\b)"
 ).split
@@ -451,12 +448,6 @@ def _linked_names(block: TextBlock) -> Iterator[str]:
             yield block.text[begin:end]
 
 
-def _signatures(block: TextBlock) -> Iterator[str]:
-    if len(block.text) <= 2 * MAX_LINE_CHARACTERS:
-        line = " ".join(block.text.split())
-        yield from (signed["name"] for signed in (_signed(line), _says(line)) if signed is not None)
-
-
 def _bold_names(block: TextBlock) -> Iterator[str]:
     """Yields the text of a block that is a term, or wholly bold."""
     whole = block.text.strip()
@@ -483,5 +474,5 @@ def _name(written: str) -> str:
     return name if is_name else ""
 
 
-_WAYS = (_declared_names, _called_names, _linked_names, _signatures, _bold_names)  # to say a name, the surest first
+_WAYS = (_declared_names, _called_names, _linked_names, _bold_names)  # to say a name, the surest first
 _MARKED_WAYS = 3  # of these, that mark it
