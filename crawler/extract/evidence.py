@@ -25,7 +25,6 @@ LIST_LEVEL = 4  # logarithm of how many boxes are alike in a list: 3
 BIG_LEVEL = 14  # logarithm of the words of a big box: 96
 MAX_KEY_CHARACTERS = 40  # of a block that is known by its whole text, such as "Read more"
 MAX_COUNTED = 7  # commas in a block, that are told apart
-MAX_DEPTHS = 15  # pairs of boxes around a block, that are told apart
 BIG_SHARE = 0.5  # of the words of a page, in a box that isn't beside its text
 # Words of the boxes in which a page tells of other pages, or of its site.
 _BESIDE = frozenset(
@@ -75,9 +74,7 @@ class BlockPieces(NamedTuple):
     linked_of_previous: list[int]  # which share of the block before it is in links; 0 without any
     linked_of_next: list[int]  # which share of the block behind it is in links; 0 without any
     blocks_before: list[int]  # how many blocks the page has before it
-    blocks_behind: list[int]  # how many blocks the page has from it on
     page_words: list[int]  # how many words the page has
-    depth: list[int]  # how many pairs of boxes are around it
     words_and_linked: list[int]  # its words and its share in links together
     sentence_and_words: list[int]  # whether it is a sentence, and its words, together
 
@@ -182,7 +179,7 @@ class BlockEvidence:
         if not blocks:
             return BlockPieces(*([] for _ in BlockPieces._fields))
         total, size = self.total or 1, len(blocks)
-        logs, places = _logs(counts), _logs(range(size + 1))
+        logs, places = _logs(counts), _logs(range(size))
         shares = [int(share * 10) if share < 1 else 9 for share in self._shares]
         linked = [share if block.linked else 10 for share, block in zip(shares, blocks, strict=True)]
         bits = [count.bit_length() for count in counts]
@@ -222,10 +219,8 @@ class BlockEvidence:
             tag_of_next=[*tags[1:], 0],
             linked_of_previous=[0, *shares[:-1]],
             linked_of_next=[*shares[1:], 0],
-            blocks_before=places[:-1],
-            blocks_behind=places[:0:-1],
+            blocks_before=places,
             page_words=[_log(self.total)] * size,
-            depth=[min(block.box.depth // 2, MAX_DEPTHS) for block in blocks],
             words_and_linked=[min(bit, 7) * 11 + share for bit, share in zip(bits, linked, strict=True)],
             sentence_and_words=[12 * is_one + log // 2 for is_one, log in zip(sentences, logs, strict=True)],
         )

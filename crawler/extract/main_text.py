@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawler.base import text
 from crawler.extract.declared import folded
-from crawler.extract.evidence import LINKED_SHARE, ends_sentence
+from crawler.extract.evidence import LINKED_SHARE, LONG_WORDS, ends_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,7 +67,10 @@ def tidied(evidence: BlockEvidence, places: list[int], title: str) -> list[int]:
 
 
 def _without_repeated(evidence: BlockEvidence, places: list[int], title: str) -> list[int]:
-    """Returns places without those of blocks that say the title, or for a second time what stands elsewhere."""
+    """Returns places without those of blocks that say the title, or for a second time what stands elsewhere.
+
+    A sentence or more that is all of a text and its title as well, as of some posts, stays.
+    """
     known: set[str] = set()
     key, longest = folded(title), 2 * len(title)
     once = []
@@ -80,7 +83,7 @@ def _without_repeated(evidence: BlockEvidence, places: list[int], title: str) ->
                 continue
             known.add(written)
         once.append(place)
-    return once
+    return once or [place for place in places if evidence.counts[place] >= LONG_WORDS]
 
 
 def _without_labels(evidence: BlockEvidence, places: list[int]) -> list[int]:
