@@ -92,7 +92,9 @@ def read_article(document: Document, site: Site, *, markdown: bool = False) -> F
         posts = [post for post in posts if post.is_comment]
     likely = likely_places(evidence, scores)
     thread_share = max(shares) if page_type == "forum" else 0.0
-    places = tidied(evidence, own_places(evidence, scores, likely, posts, thread_share), title.words)
+    own = own_places(evidence, scores, likely, posts, thread_share)
+    # Some threads are no more than the title of what they link to.
+    places = tidied(evidence, own, title.words) or (own if page_type == "forum" else [])
     # By the title of a list stand the names and times of its entries.
     is_list = page_type in _LISTS and max(shares) >= SURE_SHARE
     lines = [] if is_list else _lines_around(page, evidence, title.place, places)
