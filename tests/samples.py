@@ -11,10 +11,9 @@ from scrapy.http import TextResponse
 from crawler.base.events import Events
 from crawler.base.models import Claimed, Seed
 from crawler.frontier.keys import partition_of
-from crawler.worker.visits.lane import Lane
 from crawler.worker.visits.request_part import RequestPart
 from crawler.worker.visits.request_state import Purpose, RequestState
-from crawler.worker.visits.visit import PageFetched, Visit, VisitEnded
+from crawler.worker.visits.visit import Lane, PageFetched, Visit, VisitEnded
 
 TURN = 1_001  # the number of the turn on which claims, lanes and turns of tests stand
 

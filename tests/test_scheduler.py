@@ -26,10 +26,9 @@ from crawler.worker.claiming.fair_share import FairShare
 from crawler.worker.life.life import Life
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged, WorkerStarved
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
-from crawler.worker.visits.lane import Lane
 from crawler.worker.visits.outcomes import OUT_OF_MEMORY
 from crawler.worker.visits.request_state import part_of, state_of
-from crawler.worker.visits.visit import FetchFailed
+from crawler.worker.visits.visit import FetchFailed, Lane
 
 HOSTS = 3
 

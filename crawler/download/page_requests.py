@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from crawler.download.script_cache import ScriptCache
     from crawler.download.web_sockets import CurlWebSocket
     from crawler.sites import Site
-    from crawler.worker.visits.lane import Lane
-    from crawler.worker.visits.visit import Visit
+    from crawler.worker.visits.visit import Lane, Visit
 
 T = TypeVar("T")
 # Longest wait for a turn of another host, random so that of two pages one gives up first.

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.worker.life.egress import Place
-    from crawler.worker.visits.lane import Lane
-    from crawler.worker.visits.visit import Visit
+    from crawler.worker.visits.visit import Lane, Visit
     from crawler.worker.worker import Worker
 
 TURN_SECONDS = 8.0  # how long a turn of the host is waited for at most; its other pages may be answered meanwhile

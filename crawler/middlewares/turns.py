@@ -49,10 +49,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.base.log_events import EventLogger
-    from crawler.worker.visits.lane import Lane
     from crawler.worker.visits.request_state import RequestState
     from crawler.worker.visits.turn import HostSign
-    from crawler.worker.visits.visit import Visit
+    from crawler.worker.visits.visit import Lane, Visit
 
 LEASE_LOST = Outcome("release", reasons.NO_SESSION)
 # Nothing was sent for the seed, so no try is counted. Once its visit has started, `outcome_of_error` makes it a retry.

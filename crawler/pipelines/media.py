@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.base.log_events import EventLogger
-    from crawler.worker.visits.lane import Lane
-    from crawler.worker.visits.visit import Visit
+    from crawler.worker.visits.visit import Lane, Visit
 
 logger: EventLogger = logging.getLogger(__name__)
 MAX_TRIES = 3  # how often a file is tried for one page

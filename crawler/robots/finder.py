@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from crawler.base.models import Seed
     from crawler.base.reasons import Reason
     from crawler.frontier.settlement import Operation
-    from crawler.worker.visits.lane import Lane
-    from crawler.worker.visits.visit import Visit
+    from crawler.worker.visits.visit import Lane, Visit
     from crawler.worker.worker import Worker
 
 logger: EventLogger = logging.getLogger(__name__)

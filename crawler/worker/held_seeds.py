@@ -19,8 +19,7 @@ from crawler.worker.life.egress import EgressChanged
 from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged
 from crawler.worker.turns.lanes import LaneEmpty, Lanes
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
-from crawler.worker.visits.lane import Lane
-from crawler.worker.visits.visit import Visit, VisitEnded
+from crawler.worker.visits.visit import Lane, Visit, VisitEnded
 
 if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger

@@ -32,8 +32,8 @@ from crawler.base.errors import AnswerError, PageTimeoutError, PrivateAddressErr
 from crawler.download import watchdog
 from crawler.download.transfer import Transfer
 from crawler.download.web_sockets import WebSocketRequest
-from crawler.worker.visits.lane import Lane
 from crawler.worker.visits.request_state import Purpose, RequestState
+from crawler.worker.visits.visit import Lane
 
 GONE = 1  # a port that nobody listens on
 SOON = {"download_timeout": PATIENCE_SECONDS}

@@ -10,8 +10,8 @@ import pytest
 from crawler.download.page_requests import PageRequests
 from crawler.render.exchange import PageRequest
 from crawler.worker.turns.turns import Turns
-from crawler.worker.visits.lane import Lane
 from crawler.worker.visits.request_state import TurnUse
+from crawler.worker.visits.visit import Lane
 
 
 @pytest.mark.parametrize("is_on_its_way", [True, False])

@@ -8,7 +8,7 @@ import pytest
 from samples import RecordedVisit
 
 from crawler.worker.turns import turns
-from crawler.worker.visits.lane import Lane
+from crawler.worker.visits.visit import Lane
 
 
 class Turns(turns.Turns):

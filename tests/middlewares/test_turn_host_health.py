@@ -16,8 +16,8 @@ from twisted.internet.error import NoRouteError
 from crawler.base import reasons
 from crawler.base.errors import AnswerError, HostBackoffError, NodeError, PageTimeoutError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
-from crawler.worker.visits.lane import Lane
 from crawler.worker.visits.refused import RefusedError
+from crawler.worker.visits.visit import Lane
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ from crawler.base.errors import NodeError
 from crawler.base.events import Events
 from crawler.frontier.keys import Keys
 from crawler.robots.finder import RobotsFinder
-from crawler.worker.visits.lane import Lane
 from crawler.worker.visits.outcomes import outcome_of_error
 from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.request_state import Purpose, RequestState
+from crawler.worker.visits.visit import Lane
 
 
 class BusyElsewhere:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from crawler.base.events import Events
-    from crawler.worker.visits.lane import Lane
+    from crawler.worker.visits.visit import Lane
 
 SHORT_PAUSE_SECONDS = 1.0  # a lane whose pause is shorter than this counts as active
 

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from crawler.worker.turns.ip_budget import IpBudget
     from crawler.worker.turns.turns import Turns
-    from crawler.worker.visits.lane import Lane
     from crawler.worker.visits.request_state import RequestState
-    from crawler.worker.visits.visit import Visit
+    from crawler.worker.visits.visit import Lane, Visit
 
     StartAgain = Callable[[Request], Awaitable[None]]
 

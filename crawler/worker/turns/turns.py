@@ -18,10 +18,10 @@ from crawler.base import reasons
 from crawler.base.errors import HostBackoffError, SessionLostError
 from crawler.frontier.turn_answers import OTHERS_FIRST
 from crawler.servers.redis_retry import until_redis_answers
-from crawler.worker.visits.lane import Lane
 from crawler.worker.visits.outcomes import Outcome
 from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.turn import MAX_BACKOFF_WAIT_SECONDS, Turn
+from crawler.worker.visits.visit import Lane
 
 if TYPE_CHECKING:
     from crawler.base.events import Events

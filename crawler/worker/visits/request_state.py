@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
     from crawler.base.models import LoadedJson, Settled
     from crawler.worker.visits.chain_cookies import ChainCookies
-    from crawler.worker.visits.lane import Lane
     from crawler.worker.visits.request_part import RequestPart
     from crawler.worker.visits.turn import Turn
-    from crawler.worker.visits.visit import Visit
+    from crawler.worker.visits.visit import Lane, Visit
 
 META_KEY = "headroom"
 

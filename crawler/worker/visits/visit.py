@@ -1,25 +1,29 @@
-"""A visit: what a worker does with one claimed seed, from its first request to the settlement that ends its claim."""
+"""A visit: what a worker does with one claimed seed, from its first request to the settlement that ends its claim.
+
+The visits of a lane, which is a turn of their host, run one after the other.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 from crawler.base import reasons
 from crawler.base.errors import PageTimeoutError, SessionLostError
 from crawler.frontier.settlement import Operation, Settlement
 from crawler.worker.visits.deadline import Deadline
+from crawler.worker.visits.turn import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Sequence
 
     from scrapy.http import Headers
 
     from crawler.base.events import Events
     from crawler.base.models import Claimed, Seed
     from crawler.base.reasons import HandBack, Note, Reason
-    from crawler.worker.visits.lane import Lane
 
 T = TypeVar("T")
 # How much of an answer's body a visit keeps to be shown. It is cut shorter only once secrets are hidden, since half of
@@ -69,6 +73,27 @@ class AnswerHead(NamedTuple):
     status: int
     headers: Headers
     body: bytes
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Lane(Turn):
+    """A turn with the visits that run on it.
+
+    Attributes:
+        not_started: Visits, in the order they were claimed.
+        current: The visit whose page is being fetched; None: there is none.
+    """
+
+    not_started: deque[Visit] = field(default_factory=deque, init=False)
+    current: Visit | None = field(default=None, init=False)
+
+    @classmethod
+    def of(cls, seeds: Sequence[Claimed], events: Events) -> Self:
+        """Returns the lane of the seeds that were claimed on one turn, with a visit for each."""
+        first = seeds[0]
+        lane = cls(first.seed.host, first.turn, first.partition, first.delay_s)
+        lane.not_started.extend(Visit(seed, lane, events) for seed in seeds)
+        return lane
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -7,8 +7,7 @@ from samples import TURN, a_visit
 
 from crawler.base.events import Events
 from crawler.worker.turns.lanes import LaneEmpty, Lanes
-from crawler.worker.visits.lane import Lane
-from crawler.worker.visits.visit import VisitEnded
+from crawler.worker.visits.visit import Lane, VisitEnded
 
 
 class RecordedLanes:

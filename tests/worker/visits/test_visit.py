@@ -13,8 +13,7 @@ from crawler.base.errors import PageTimeoutError, SessionLostError
 from crawler.base.events import Events
 from crawler.base.models import Claimed, Seed
 from crawler.frontier.settlement import Settlement
-from crawler.worker.visits.lane import Lane
-from crawler.worker.visits.visit import Visit
+from crawler.worker.visits.visit import Lane, Visit
 
 
 async def test_a_page_without_items_finishes_when_its_callback_ends(recorded):
