@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from crawler.base import reasons
 from crawler.base.errors import FrontierError, InputError
 from crawler.base.models import Seed
 from crawler.base.text import inert, one_line
@@ -89,7 +91,7 @@ async def seed_status(operator: Operator, seed: Seed) -> dict[str, Any]:
     if reason_meaning := meaning(info.details.get("reason", "")):
         why += f": {reason_meaning}"
     if info.state == "failed":
-        why += "; " + await _what_helps(operator, info.details["plans"])
+        why += "; " + await _what_helps(operator, info.details)
     elif info.state == "parked" and info.seed:
         why += f"; scrapy plan resume {info.seed['plan']} lets it go on"
     elif info.state in ("ready", "quarantined"):
@@ -98,12 +100,14 @@ async def seed_status(operator: Operator, seed: Seed) -> dict[str, Any]:
     return {"frontier": seed.frontier, "site": site, **asdict(info), "why": why}
 
 
-async def _what_helps(operator: Operator, plans: list[str]) -> str:
-    """Returns what makes the failed seed of some plans ready again."""
-    records = await operator.registry.plans()
+async def _what_helps(operator: Operator, details: Mapping[str, Any]) -> str:
+    """Returns what makes a failed seed ready again, by its `plans` and its `reason`."""
+    plans, records = details["plans"], await operator.registry.plans()
     if all(plan in records and records[plan].state == "cancelled" for plan in plans):
         cancelled = " and ".join(f"plan {plan} is cancelled" for plan in plans)
         return f"{cancelled}, so it stays so: scrapy plan submit --replace begins the plan anew"
+    if details.get("reason") == reasons.LACKS_WORDS:
+        return "scrapy plan submit --replace with other words looks at it again"
     return "scrapy seeds retry makes it ready again"
 
 
@@ -164,6 +168,7 @@ def _print_seed_status(status: dict[str, Any]) -> None:
         what = {"failed": "failed", "executing": "claimed"}.get(status["state"], "due")
         print(f"  {what} {format_time(score_ms)}")
     if finished_s := status["details"].get("finished_s"):
-        until_s = finished_until_s(finished_s) + 59  # rounded up to whole minutes, as the other is rounded down
+        # Rounded up to whole minutes, as the other is rounded down, but no time to come.
+        until_s = max(finished_s, min(finished_until_s(finished_s) + 59, int(time.time())))
         first, last = (format_time(at_s * 1000, to_minutes=True) for at_s in (finished_s, until_s))
         print(f"  finished between {first.removesuffix(' UTC')} and {last}")

@@ -30,7 +30,7 @@ WORDS = {
     "redis-unsaved": "Redis {server} can't write to disk: a crash would lose what it holds.",
     "nodes-silent": "Silent: {names}. No report for {seconds} s; look whether the machine is up.",
     "nodes-gone": "Gone: {names}. No worker of it has a session; other nodes get its seeds.",
-    "workers-gone": "Gone or frozen: {number} of the workers of {names}. Others get their seeds; see its log.",
+    "workers-gone": "Gone or frozen: {number} of the workers of {names}. Those that run get their seeds; see its log.",
     "sink-down": "Sink {sink} can't be reached by {names}: they claim nothing until it is back.",
     "egress-down": "No host on the web answers {names}, for {seconds} s: look at network, name servers and proxies.",
     "no-worker": "{seeds} seeds wait and no {spider} runs: scrapy crawl {spider}.",

@@ -102,7 +102,7 @@ async def _why_ready(queue: Queue, keys: PartitionKeys, seed: Seed, details: dic
     if due_ms > now_ms:
         reasons.append(f"due in {(due_ms - now_ms) / 1000:.0f} s")
     elif ahead:
-        reasons.append(f"due, {ahead} seeds of {seed.host} before it")
+        reasons.append(f"due, {ahead} other{'s' if ahead > 1 else ''} of {seed.host} before it")
     else:
         reasons.append(f"due, the next of {seed.host}")
     if (backoff_ms := _whole(turns.get(TurnField.BACKOFF_ENDS)) - now_ms) > 0:

@@ -110,7 +110,7 @@ def check(plan: Plan) -> Check:
         more_overlaps=more,
         unused=tuple(name for name in filled if name not in used),
         interval_s=plan.file.interval_s,
-        match_text=tuple(site.name for site in plan.sites if plan.file.match_text or site.results.match_text),
+        match_text=tuple(site.name for site in plan.sites if plan.matches_text(site.name)),
     )
 
 

@@ -50,6 +50,10 @@ class Plan:
         """Its name, under which it is submitted."""
         return self.file.name
 
+    def matches_text(self, site: str) -> bool:
+        """Returns whether the plan takes those pages of a site alone whose text has its words; False for another's."""
+        return any(own.name == site and (self.file.match_text or own.results.match_text) for own in self.sites)
+
     def combinations(self) -> tuple[Combination, ...]:
         """Returns the combinations, each once, its words in the order of the expression's classes.
 

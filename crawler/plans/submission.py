@@ -46,9 +46,9 @@ async def submit(
         registry: Where the plan and its sites are stored.
         queues: Of both frontiers.
         replace: Begins a new edition: search pages of the one before are dropped as `replaced`, and so is what those
-            lead to that are being read. Content pages that were found before stay; those that were given up when the
-            plan was cancelled, or lacked its words, come back as far as they are the new edition's, too: what led to
-            them may be finished.
+            lead to that are being read. Content pages that were found before stay. Those that were given up when the
+            plan was cancelled come back as far as they are the new edition's, too: what led to them may be finished.
+            Those that lacked its words are looked at again, by the new words, or are new to it should it find them.
         replace_sites: Whether its sites may take the place of stored ones that differ. A plan that goes on and is
             paused stays so then.
 
@@ -70,12 +70,8 @@ async def submit(
             plan.name, lambda seed: seed.state != "failed" and seed.seed.edition < record.edition, reasons.REPLACED
         )
         is_wanted = partial(_is_wanted, {site.name for site in plan.sites}, set(plan.combinations()))
-
-        def comes_back(failed: UnfinishedSeed) -> bool:
-            of_plan = (seed for seed in failed.seeds if seed.plan == plan.name)
-            return failed.reason in (reasons.CANCELLED, reasons.LACKS_WORDS) and any(map(is_wanted, of_plan))
-
-        await content.retry(comes_back, plan.name)
+        await content.retry(partial(_comes_back, plan, is_wanted), plan.name)
+        await content.drop(plan.name, _lacked_words, reasons.REPLACED)  # the others of them
         await content.offer_cancelled(plan.name, record.edition, is_wanted)
     for admin in (nav, content):
         await admin.resume(plan.name)
@@ -94,6 +90,18 @@ def _is_wanted(sites: Collection[str], words: Collection[Combination], seed: See
     return seed.site in sites and (
         not seed.keywords or any(tuple(combination) in words for combination in seed.combinations)
     )
+
+
+def _comes_back(plan: Plan, is_wanted: Callable[[Seed], bool], failed: UnfinishedSeed) -> bool:
+    """Returns whether a failed page is to be had again for a plan that takes the place of one of its name."""
+    of_plan = [seed for seed in failed.seeds if seed.plan == plan.name]
+    if _lacked_words(failed) and any(plan.matches_text(seed.site) for seed in of_plan):
+        return True  # its text may have the new words, whichever led to it
+    return failed.reason in (reasons.CANCELLED, reasons.LACKS_WORDS) and any(map(is_wanted, of_plan))
+
+
+def _lacked_words(seed: UnfinishedSeed) -> bool:
+    return seed.state == "failed" and seed.reason == reasons.LACKS_WORDS
 
 
 async def _store(

@@ -49,7 +49,7 @@ SILENT = [WORKER | {"node": f"n{number}", "state": "silent", "age_s": 40.4} for 
         (overview(WORKER | {"state": "lapsed"}), "Gone: n1. No worker of it has a session; other nodes get its seeds."),
         (
             overview(WORKER, WORKER | {"state": "lapsed"}, WORKER | {"node": "n2", "is_overdue": True}),
-            "Gone or frozen: 2 of the workers of n1, n2. Others get their seeds; see its log.",
+            "Gone or frozen: 2 of the workers of n1, n2. Those that run get their seeds; see its log.",
         ),
         (overview(WORKER | {"state": "redis-full"}), WORDS["redis-full"]),
         (

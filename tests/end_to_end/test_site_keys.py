@@ -312,6 +312,21 @@ def test_a_replaced_plan_has_those_pages_again_that_lacked_its_words(serve, craw
     assert outcome(crawl, "late") == ({"/1": [["rescue"]]}, {"lacks-words": 3})
 
 
+def test_a_replaced_plan_looks_for_its_new_words_in_pages_that_lacked_the_old_ones(serve, crawl):
+    """Or has those pages as it finds them, where it asks for no words any more."""
+    crawl.write_site("s", matching_site(serve(list_of_four)))
+    crawl.submit(["s"], ["storm"], match_text=True)
+    crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
+    assert set(outcome(crawl, "plan")[0]) == {"/1", "/2"}
+    crawl.submit(["s"], ["flood"], "--replace", match_text=True)
+    crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
+    assert outcome(crawl, "plan")[0]["/4"] == [["flood"]]
+    crawl.submit(["s"], ["wave"], "--replace")
+    crawl.finish(producers=1, ALLOW_PRIVATE_ADDRESSES=1)
+    assert outcome(crawl, "plan")[0]["/3"] == [["wave"]]
+    assert crawl.total()["difference"] == 0
+
+
 def test_a_twin_is_fetched_in_place_of_a_page_and_a_second_request_is_joined(serve, crawl):
     """What can't be joined is tried again, then named in the item.
 

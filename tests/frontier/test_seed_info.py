@@ -26,7 +26,7 @@ async def test_a_ready_seed_and_how_many_are_before_it(frontier, info_of):
     await frontier.offer(content(2))
     assert (await info_of(content(1))).why == "due, the next of a.test"
     info = await info_of(Seed("http://a.test/2", "", "s"))  # its URL and site are enough
-    assert (info.state, info.why) == ("ready", "due, 1 seeds of a.test before it")
+    assert (info.state, info.why) == ("ready", "due, 1 other of a.test before it")
     assert (info.seed["plan"], info.seed["site"]) == ("p", "s")
 
 
