@@ -118,7 +118,8 @@ async def submit_plan(operator: Operator, forum: ForumServer, screen: Screen) ->
     boards = (site.named(site.name, forum.url) if site.name in BOARDS else site for site in plan.sites)
     plan = replace(plan, sites=tuple(boards))
     offered = [new async for _offered, new in submit(plan, operator.registry, operator.queues)]
-    screen.note(f"plan {plan.name}: {len(plan.combinations())} combinations, {offered[-1]} search pages submitted")
+    searches = f"{offered[-1]} searches, whose further pages come as they are found"
+    screen.note(f"plan {plan.name}: {len(plan.combinations())} combinations, {searches}")
     return plan
 
 

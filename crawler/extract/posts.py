@@ -60,7 +60,7 @@ _UNSEEN_TIMES = "meta[itemprop=datePublished], meta[itemprop=dateCreated]"
 _is_name_part = re.compile(r"[A-Za-z]+(?:[-_]+[A-Za-z]+)*[-_]*").fullmatch
 _is_comment = re.compile(r"comment|reply|answer", re.IGNORECASE).search
 _names_user = re.compile(
-    r"author|user[-_]?name|poster|creator|nick|byline|member-?name|^(?:fn|name)$|user(?!-?(?:title|info|s))|handle",
+    r"author|user[-_]?name|poster|creator|nick|byline|member-?name|^(?:by|fn|name)$|user(?!-?(?:title|info|s))|handle",
     re.IGNORECASE,
 ).search
 _names_more = re.compile(

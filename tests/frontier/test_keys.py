@@ -62,7 +62,7 @@ def test_every_key_but_the_format_lies_with_a_partition_or_with_the_plans():
         part.robots_asked("a"),
         part.robots_moved("a"),
         part.search("x"),
-        part.refused("a"),
+        part.complaints("refused", "a"),
         part.turns("A"),
     }
     assert {key_slot(name.encode()) for name in own | set(part.script_keys("nav"))} == {key_slot(b"7")}
