@@ -53,12 +53,14 @@ def likely_places(evidence: BlockEvidence, scores: Sequence[float]) -> list[int]
         f1 = 2 * right / (size + expected) if size else 0.0
         if f1 > best:
             best, best_size = f1, number
-    places = sorted(order[: int(best_size)])
-    is_menu = all(
-        "<nav>" in evidence.page.blocks[place].box.lineage.path and evidence.share_linked(place) >= LINKED_SHARE
-        for place in places
-    )
-    return [] if best < MIN_EXPECTED_F1 or max(odds) < MIN_ODDS or is_menu else places
+    if best < MIN_EXPECTED_F1 or max(odds) < MIN_ODDS:
+        return []
+    return [place for place in sorted(order[: int(best_size)]) if not _is_of_menu(evidence, place)]
+
+
+def _is_of_menu(evidence: BlockEvidence, place: int) -> bool:
+    lineage = evidence.page.blocks[place].box.lineage
+    return "<nav>" in lineage.path and evidence.share_linked(place) >= LINKED_SHARE
 
 
 def tidied(evidence: BlockEvidence, places: list[int], title: str) -> list[int]:

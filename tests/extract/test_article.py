@@ -324,6 +324,19 @@ def test_a_menu_alone_is_no_text(tag, words):
     assert caught.value.reason == "no-content"
 
 
+def test_a_menu_is_no_part_of_a_text_that_is_shorter():
+    menu = "".join(f"<li><a href=/{n}>Section of things number {n}</a>" for n in range(30))
+    text = "".join(
+        f"<p>The bridge at post {n} was closed on Monday, and people walked to the station.</p>" for n in "ab"
+    )
+    for part in ("main", "aside", "div"):
+        content = extract.fields(
+            html(f"<nav><ul>{menu}</ul></nav><h1>Bridges</h1><{part}>{text}</{part}>"), WEB
+        ).content
+        assert content.startswith("The bridge at post a")
+        assert "Section" not in content
+
+
 def test_what_a_page_says_of_itself_is_no_part_of_its_text():
     line = "<p class=line>By <a rel=author href=/li>Li Si</a> | 3 November 2026</p>"
     unseen = "<p class=sr-only>Skip to it</p><div class=ad>Umbrellas, half price today</div>"
