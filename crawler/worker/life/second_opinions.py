@@ -5,11 +5,11 @@ It is the host's once the workers of two nodes have heard the same, or where the
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, Literal
 
 from redis.exceptions import RedisError
 
+from crawler.base import crawl_time
 from crawler.frontier.keys import as_count, as_text, partition_of
 from crawler.frontier.owners import is_worker, owner_node
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Complaint = Literal["refused", "tls"]  # a refusal by way of a proxy; no TLS, such as by a certificate out of date
 
+# How long another node may take to hear the same of a host. Any node may claim its pages, so one that can has tried
+# some of them within minutes.
 ALONE_SECONDS = 600
 KEPT_SECONDS = 86_400  # how long what is heard of a host is counted, from the first time on
 
@@ -43,7 +45,7 @@ class SecondOpinions:
         """
         if not self._doubt_s:
             return True
-        keys, now_s = self._keys.partition(partition_of(host, self._partitions)), int(time.time())
+        keys, now_s = self._keys.partition(partition_of(host, self._partitions)), int(crawl_time.now().timestamp())
         complaints = keys.complaints(complaint, host)
         try:
             await self._redis.hsetnx(complaints, self._node, str(now_s))
