@@ -10,14 +10,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import signal
 import sys
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from testbed.stop_signals import StopSignals
 
 
 def main() -> int:
@@ -26,18 +21,18 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="keep the servers up afterwards, until Ctrl-C")
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and progress on stderr")
     options = parser.parse_args()
-    for number in STOP_SIGNALS:
-        signal.signal(number, _stop)
+    signals, status = StopSignals(), 0
     try:
-        status = _run(keep=options.keep, as_json=options.json)
-    except SystemExit as stopped:
-        status = int(stopped.code or 0)
-    if status > 1:
+        status = _run(signals, keep=options.keep, as_json=options.json)
+    except SystemExit:
+        if not signals.status:
+            raise
+    if signals.status:
         print("stopped: nothing of it is left running", file=sys.stderr)
-    return status
+    return signals.status or status
 
 
-def _run(*, keep: bool, as_json: bool) -> int:
+def _run(signals: StopSignals, *, keep: bool, as_json: bool) -> int:
     from rich.console import Console  # imported late, as the rest: a signal may come meanwhile
 
     from crawler.base.errors import HeadroomError
@@ -51,27 +46,11 @@ def _run(*, keep: bool, as_json: bool) -> int:
     logs.install(named)  # keeps the passwords in these addresses out of logs
     try:
         with Screen(Console(stderr=as_json, highlight=False, emoji=False)) as screen:
-            stopped_by = asyncio.run(_until_stopped(demo(named, screen, keep=keep, as_json=as_json)))
+            asyncio.run(signals.cancel(demo(named, screen, signals, keep=keep, as_json=as_json)))
     except (HeadroomError, OSError, *SERVER_ERRORS) as error:
         print_error(error, named)
         return 1
-    return stopped_by
-
-
-async def _until_stopped(demo: Coroutine[Any, Any, None]) -> int:
-    """Runs a demo and returns its exit status; where a signal ends it, since asyncio would log an exit of a task."""
-    try:
-        await demo
-    except SystemExit as stopped:
-        return int(stopped.code or 0)
     return 0
-
-
-def _stop(number: int, _frame: object) -> None:
-    """Ends the demo wherever it is; from now on signals are ignored, so that none cuts the cleaning up short."""
-    for each in STOP_SIGNALS:
-        signal.signal(each, signal.SIG_IGN)
-    sys.exit(128 + number)  # as shells say it
 
 
 if __name__ == "__main__":

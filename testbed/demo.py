@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from crawler.plans import Plan
     from testbed.screen import Screen
     from testbed.services import Services
+    from testbed.stop_signals import StopSignals
 
 PLAN = Path(__file__).parents[1] / "plans" / "demo.yaml"
 OUTPUT = Path("demo-output")
@@ -51,23 +52,26 @@ WORKER_SETTINGS = {
 }
 
 
-async def demo(named: Mapping[str, str], screen: Screen, *, keep: bool, as_json: bool) -> None:
+async def demo(named: Mapping[str, str], screen: Screen, signals: StopSignals, *, keep: bool, as_json: bool) -> None:
     """Runs the demo. When it returns or raises, all that it started has ended, and named servers are as before.
 
     Args:
         named: Addresses of servers to use, by setting; the others are started.
         screen: Where progress and result are shown.
+        signals: They end what blocks.
         keep: Leave the servers up after the result, until a signal comes.
         as_json: Print the result as JSON instead.
 
     Raises:
         HeadroomError: The demo couldn't be carried out, or its audit found something wrong.
-        SystemExit: A signal came before the result.
+        SystemExit: A signal came while something blocked.
+        asyncio.CancelledError: A signal came before the result.
     """
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(output_folder())
-        forum = stack.enter_context(ForumServer(OUTPUT / "servers"))
-        services = await start_services(OUTPUT / "servers", named, stack, screen.note)
+        with signals.interrupt():
+            forum = stack.enter_context(ForumServer(OUTPUT / "servers"))
+        services = await start_services(OUTPUT / "servers", named, stack, signals, screen.note)
         operator = await stack.enter_async_context(Operator.connect(services.values, begin=True))
         plan = await submit_plan(operator, forum, screen)
         workers = start_workers(services, stack)
@@ -82,10 +86,11 @@ async def demo(named: Mapping[str, str], screen: Screen, *, keep: bool, as_json:
         if keep:
             from testbed.servers.monitor import MonitorProcess  # of the extra `monitor`, which nothing else here needs
 
-            monitor = stack.enter_context(MonitorProcess(OUTPUT / "servers", worker_settings(services)))
-            screen.monitor(monitor.url, monitor.user, monitor.password)
-            with contextlib.suppress(SystemExit):
+            with contextlib.suppress(SystemExit), signals.interrupt():
+                monitor = stack.enter_context(MonitorProcess(OUTPUT / "servers", worker_settings(services)))
+                screen.monitor(monitor.url, monitor.user, monitor.password)
                 signal.pause()
+            signals.status = 0  # that is how it is meant to end
         if result["problems"]:
             raise HeadroomError("; ".join(result["problems"]))
 

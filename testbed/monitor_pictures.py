@@ -35,6 +35,7 @@ from testbed.screen import Screen
 from testbed.servers import ForumServer
 from testbed.servers.monitor import MonitorProcess
 from testbed.services import start_services
+from testbed.stop_signals import StopSignals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,7 +71,7 @@ async def take(folder: Path) -> None:
         screen = stack.enter_context(Screen(Console()))
         os.chdir(stack.enter_context(tempfile.TemporaryDirectory()))  # the demo's folder comes to be there
         forum = stack.enter_context(ForumServer(OUTPUT / "servers"))
-        services = await start_services(OUTPUT / "servers", {}, stack, screen.note)
+        services = await start_services(OUTPUT / "servers", {}, stack, StopSignals(), screen.note)
         operator = await stack.enter_async_context(Operator.connect(services.values, begin=True))
         plan = await submit_plan(operator, forum, screen)
         await watch(plan, operator, (forum, *services.own.values()), start_workers(services, stack), screen)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from testbed.stop_signals import StopSignals
+
 ADDRESSES = {"redis": "REDIS_URL", "mongo": "MONGO_URL", "kafka": "KAFKA_BOOTSTRAP_SERVERS"}  # server -> setting
 KINDS: dict[str, type[Redis | Mongo | Kafka]] = {"redis": Redis, "mongo": Mongo, "kafka": Kafka}
 SERVER_ERRORS = (RedisError, PyMongoError, KafkaError)
@@ -47,7 +49,11 @@ class Services:
 
 
 async def start_services(
-    folder: Path, named: Mapping[str, str], stack: contextlib.AsyncExitStack, note: Callable[[str], None]
+    folder: Path,
+    named: Mapping[str, str],
+    stack: contextlib.AsyncExitStack,
+    signals: StopSignals,
+    note: Callable[[str], None],
 ) -> Services:
     """Starts the servers that the environment doesn't name; a sink that can't be started is left out.
 
@@ -55,6 +61,7 @@ async def start_services(
         folder: For the data and logs of own servers.
         named: Addresses of servers to use, by setting.
         stack: When it ends, own servers are killed, and what the demo wrote to named ones is removed.
+        signals: They end what blocks.
         note: Called with a line for the user.
 
     Raises:
@@ -76,7 +83,8 @@ async def start_services(
             if isinstance(server, Kafka):
                 fetched = "" if server.is_fetched else "fetching Apache Kafka with Maven, once: 43 MB; then "
                 note(f"kafka: {fetched}starting, which takes some seconds")
-            server.start()
+            with signals.interrupt():
+                server.start()
         except UnavailableError as error:
             if name not in services.sinks:
                 raise

@@ -40,7 +40,7 @@ from crawler.download.web_sockets import CurlWebSocket, WebSocketRequest, WebSoc
 from crawler.worker.visits.request_state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -133,6 +133,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
             target,
             max_bytes=request.meta.get("download_maxsize", self._max_bytes),
             to_head=request.method == "HEAD",
+            may_send=_may_send(request),
             on_head=partial(self._take_head, request, started_s),
             on_data=partial(self._take_data, request) if self._has_receivers(signals.bytes_received) else None,
         )
@@ -162,7 +163,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         loop = self._curl_loop = self._curl_loop or CurlLoop()
         transfer = Transfer(self._options.new_handle())
         on_head, is_open = partial(self._take_head, request, started_s), False
-        transfer.begin(target, max_bytes=self._max_bytes, to_upgrade=True, on_head=on_head)
+        transfer.begin(target, max_bytes=self._max_bytes, to_upgrade=True, may_send=_may_send(request), on_head=on_head)
         try:
             curl_options.set_upgrade(transfer.curl, request, target)
             curl_options.set_timeout(transfer.curl, started_s + timeout_s)
@@ -346,6 +347,12 @@ def _wait_for_visit(request: Request, running: asyncio.Future[TransferEnd]) -> A
     """Returns what is awaited for a transfer's end; it raises as `_run_for_visit` when the request's visit ends."""
     state = state_of(request)
     return running if state is None else state.visit.wait(running)
+
+
+def _may_send(request: Request) -> Callable[[], bool] | None:
+    """Returns what says whether a visit's request may still be sent; None: it is no visit's, and may."""
+    state = state_of(request)
+    return None if state is None or state.turn_use is None else state.turn_use.may_send
 
 
 def _timeout_error(request: Request, seconds: float) -> DownloadTimeoutError:

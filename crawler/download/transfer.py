@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pycurl
 
 from crawler.base import reasons
-from crawler.base.errors import AnswerError
+from crawler.base.errors import AnswerError, SessionLostError
 from crawler.download.limits import MAX_CHUNKS, MAX_INFORMATIONAL
 from crawler.download.response import parse_head
 from crawler.download.targets import Target
@@ -64,6 +64,7 @@ class Transfer:
         to_upgrade: The request asks to go on in another protocol.
         max_bytes: Of the body as it comes over the wire; 0: no limit.
         sent_headers: What the handle was told to send; None: nothing yet.
+        may_send: Asked right before the request goes out; None: it may. If it may not, the transfer is ended.
         on_head: Called with the final head; an exception ends the transfer.
         on_data: Called with each piece of the body; an exception ends the transfer.
         head: None until it has come.
@@ -93,6 +94,7 @@ class Transfer:
         max_bytes: int,
         to_head: bool = False,
         to_upgrade: bool = False,
+        may_send: Callable[[], bool] | None = None,
         on_head: Callable[[Head], None] | None = None,
         on_data: Callable[[bytes], None] | None = None,
     ) -> None:
@@ -101,6 +103,7 @@ class Transfer:
         self.max_bytes = max_bytes
         self.to_head = to_head
         self.to_upgrade = to_upgrade
+        self.may_send = may_send
         self.on_head = on_head
         self.on_data = on_data
         self.head: Head | None = None
@@ -117,7 +120,7 @@ class Transfer:
     def release(self) -> None:
         """Lets go of the answer and the callbacks: the handle may be idle for long."""
         self.pieces = []
-        self.head = self.error = self.on_head = self.on_data = None
+        self.head = self.error = self.may_send = self.on_head = self.on_data = None
 
     # -- Callbacks of libcurl -----------------------------------------------------------------------------------------
 
@@ -186,7 +189,13 @@ class Transfer:
         return 0 if self.target.literal else 1
 
     def _allow_sending(self, address: str, _local: str, _port: int, _local_port: int) -> int:
-        """Lets libcurl send the request once. When a kept connection lost it, libcurl would send it again at once."""
+        """Lets libcurl send the request once, if it still may be sent.
+
+        When a kept connection lost it, libcurl would send it again at once.
+        """
         self.sends += 1
         self.address = address
+        if self.sends == 1 and self.may_send is not None and not self.may_send():
+            self.error = SessionLostError("its time was up before the request went out")
+            return int(pycurl.PREREQFUNC_ABORT)
         return int(pycurl.PREREQFUNC_OK if self.sends == 1 else pycurl.PREREQFUNC_ABORT)

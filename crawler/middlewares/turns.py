@@ -7,6 +7,7 @@ Requests outside the frontier (`scrapy shell`, a user's own spider) pass untouch
 from __future__ import annotations
 
 import logging
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Self
 
@@ -112,13 +113,20 @@ class TurnMiddleware:
             lane = await self._turns.acquire(urls.host(urls.canonical(request.url)), visit)
         lane.slow_down(state.crawl_delay_s)
         try:
-            await self._starts.start(request, state, lane, is_acquired=is_acquired, start_again=self.start_again)
+            await self._starts.start(
+                request,
+                state,
+                lane,
+                is_acquired=is_acquired,
+                start_again=self.start_again,
+                may_send=partial(self._is_ours, visit),
+            )
         except HostBackoffError as error:
             lane.back_off(error.wait_s)
             if visit.started:
                 raise
             raise RefusedError(HOST_LEFT_ALONE) from None
-        if visit.ended or lane.released or not self._is_ours(visit):
+        if lane.released or not self._is_ours(visit):
             self._end(state)
             raise RefusedError(LEASE_LOST)
         visit.started = visit.started or not state.purpose.is_robots_txt
@@ -280,9 +288,9 @@ class TurnMiddleware:
             raise UnavailableError(f"a suspected page waits for Redis: {error}") from error
 
     def _is_ours(self, visit: Visit) -> bool:
-        """Returns whether the lease is alive and is the one under which the seed was claimed."""
+        """Returns whether the visit goes on under a lease that is alive, and under which its seed was claimed."""
         lease = self._session.leases[visit.claimed.partition]
-        return lease.alive and visit.claimed.owner == lease.owner
+        return not visit.ended and lease.alive and visit.claimed.owner == lease.owner
 
     def _end(self, state: RequestState, sign: HostSign | None = None, backoff_s: float = 0.0) -> None:
         """Ends a request's use of its lane, and releases the turns that were acquired for it alone.

@@ -23,7 +23,7 @@ async def test_a_cancelled_request_has_its_turns_freed(is_on_its_way):
         state = request.meta["headroom"]
         if is_on_its_way:
             await lane.start()
-            state.turn_use = TurnUse(lane, is_acquired=False, address=None, start_again=None)
+            state.turn_use = TurnUse(lane, is_acquired=False, address=None, start_again=None, may_send=lambda: True)
         asked.set()
         await asyncio.Event().wait()
 

@@ -34,13 +34,21 @@ class RequestStarts:
         self._ip_budget = ip_budget
 
     async def start(
-        self, request: Request, state: RequestState, lane: Lane, *, is_acquired: bool, start_again: StartAgain
+        self,
+        request: Request,
+        state: RequestState,
+        lane: Lane,
+        *,
+        is_acquired: bool,
+        start_again: StartAgain,
+        may_send: Callable[[], bool],
     ) -> None:
         """Starts a request on its lane, and on a turn of its address; where that fails it leaves them to others.
 
         Args:
             is_acquired: The lane was acquired for this request alone.
             start_again: What has the request start on them once more.
+            may_send: What says whether it may still be sent when a connection is there.
 
         Raises:
             HostBackoffError: The host has a backoff, or so many requests wait for the address that this one can't.
@@ -53,7 +61,7 @@ class RequestStarts:
             if is_acquired:
                 self._turns.release(lane)
             raise
-        state.turn_use = use = TurnUse(lane, is_acquired, None, start_again)
+        state.turn_use = use = TurnUse(lane, is_acquired, None, start_again, may_send)
         try:
             await self._acquire_address(request, use, state.visit)
         except BaseException:

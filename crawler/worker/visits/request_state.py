@@ -54,12 +54,15 @@ class TurnUse:
         is_acquired: `lane` was acquired for this request alone, and is released with its answer.
         address: The turn of its IP address; None: addresses have no budget, or it has none until it is sent again.
         start_again: Waits until the request may be sent once more.
+        may_send: Asked when a connection is there, right before the request goes out: the process, or the machine, may
+            have stood still since the request was allowed to go.
     """
 
     lane: Lane
     is_acquired: bool
     address: Turn | None
     start_again: Callable[[Request], Awaitable[None]]
+    may_send: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

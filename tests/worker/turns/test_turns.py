@@ -71,7 +71,7 @@ async def test_a_request_ends_its_use_of_its_turns_once(turns):
     await lane.start()
     assert turns.users(lane.partition) == {visit}
     state = RequestState(Purpose(visit))
-    state.turn_use = TurnUse(lane, is_acquired=True, address=address, start_again=None)
+    state.turn_use = TurnUse(lane, is_acquired=True, address=address, start_again=None, may_send=lambda: True)
     turns.end_request(state)
     assert (lane.released, address.released) == (True, True)
     assert state.turn_use is None
@@ -83,7 +83,7 @@ async def test_a_request_on_the_lane_of_its_visit_leaves_it_for_others(turns):
     lane = await turns.acquire(HOST, a_visit())
     await lane.start()
     state = RequestState(Purpose(a_visit(), lane))
-    state.turn_use = TurnUse(lane, is_acquired=False, address=None, start_again=None)
+    state.turn_use = TurnUse(lane, is_acquired=False, address=None, start_again=None, may_send=lambda: True)
     turns.end_request(state)
     turns.end_request(state)  # what a middleware has ended is left
     assert (lane.released, state.held_lane) == (False, lane)
