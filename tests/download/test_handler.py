@@ -32,7 +32,7 @@ from crawler.base.errors import AnswerError, PageTimeoutError, PrivateAddressErr
 from crawler.download import watchdog
 from crawler.download.transfer import Transfer
 from crawler.download.web_sockets import WebSocketRequest
-from crawler.worker.visits.request_state import Purpose, RequestState
+from crawler.worker.visits.request_state import Purpose, RequestState, TurnUse
 from crawler.worker.visits.visit import Lane
 
 GONE = 1  # a port that nobody listens on
@@ -54,6 +54,20 @@ async def test_a_request_has_scrapys_headers_and_no_others(get, serve):
     assert first == b"GET /a/../b?q=%20 HTTP/1.1"
     assert headers[:2] == [(b"Host", host.url[7:].encode()), (b"User-Agent", b"test")]
     assert headers[2:] == [(b"X-Empty:",), (b"X-Two", b"1"), (b"X-Two", b"2")]
+
+
+@pytest.mark.parametrize("on", ["a new connection", "a kept one"])
+async def test_a_request_whose_session_ended_before_its_connection_was_there_is_never_sent(get, serve, on):
+    host, lane = serve(keeps()), Lane("a.test", 1, 0, 0.0)
+    if on == "a kept one":
+        await get(host.url)
+    state = RequestState(Purpose(a_visit(lane=lane)))
+    state.turn_use = TurnUse(lane, is_acquired=False, address=None, start_again=None, may_send=lambda: False)
+    asked = len(host.asked)
+    with pytest.raises(SessionLostError):
+        await get(f"{host.url}/never", meta=state.meta())
+    await get(f"{host.url}/next")
+    assert [head_of(request)[0].split()[1] for request in host.asked[asked:]] == [b"/next"]
 
 
 async def test_headers_change_from_one_request_to_the_next_and_each_is_one_line(get, serve):
