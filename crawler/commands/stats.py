@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.base.text import one_line
 from crawler.cli.command import HeadroomCommand
-from crawler.cli.output import print_answer, shown_count
+from crawler.cli.output import bytes_text, print_answer, shown_count
 from crawler.cli.text_tables import print_table
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from crawler.cluster.answers_of_hour import Hour
     from crawler.plans.operator import Operator
 
 LAST = ("hour", "day", "month")  # the periods of `crawler.cluster.activity`
+BY = ("status", "host", "plan", "node")  # the kinds of `crawler.telemetry.hour_answers`
 MAX_ROWS = 20  # most rows of a table, the most frequent ones; --json has all
 
 
@@ -32,13 +34,19 @@ class Command(HeadroomCommand):
         "errors of a host are its answers of status 400 and above. Of each step the 100 busiest hosts are known. "
         "The counts lag behind by some seconds, and a worker that is killed takes its last seconds with it: what must "
         "add up is scrapy ledger. What is wrong with the crawl now stands above. With "
-        "--json the steps of the period stand there one by one."
+        "--json the steps of the period stand there one by one. With --hour or --by it is what came back in one hour: "
+        "requests by how they were answered, bytes in and out, how long answers took to begin, and the pauses that "
+        "hosts were given between two requests. A page that several plans want counts for the first of them. The "
+        "busiest 200 hosts have rows of their own, those beyond are summed as (others)."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Adds `--last` and `--metrics`."""
+        """Adds `--last`, `--hour` and what belongs to it, and `--metrics`."""
         super().add_options(parser)
         parser.add_argument("--last", choices=LAST, default="hour", help="the period (default hour; month: 30 days)")
+        parser.add_argument("--hour", help="what came back in this hour, in UTC, such as 2026-11-28T11", metavar="HOUR")
+        parser.add_argument("--by", choices=BY, help="what came back in an hour (the present one), by this alone")
+        parser.add_argument("--csv", action="store_true", help="print the rows of an hour as CSV, sizes in bytes")
         parser.add_argument(
             "--metrics",
             action="store_true",
@@ -47,6 +55,9 @@ class Command(HeadroomCommand):
 
     async def execute(self, _args: list[str], opts: argparse.Namespace) -> None:
         """Shows the counts."""
+        if opts.hour or opts.by or opts.csv:
+            await self._show_hour(opts)
+            return
         from crawler.cluster.activity import (
             COARSE_PERIODS,
             PERIODS,
@@ -95,6 +106,18 @@ class Command(HeadroomCommand):
         }
         print_answer(opts, answer, _print)
 
+    async def _show_hour(self, opts: argparse.Namespace) -> None:
+        """Shows what came back in an hour."""
+        from crawler.cli.csv_text import csv_text
+        from crawler.cluster.answers_of_hour import COLUMNS, read_hour
+
+        async with self.connect() as operator:
+            hour = await read_hour(operator, opts.hour or "", opts.by)
+        if opts.csv:
+            sys.stdout.buffer.write(csv_text(COLUMNS, hour.rows).encode())
+        else:
+            print_answer(opts, {"hour": hour.name, "rows": hour.rows}, lambda _answer: _print_hour(hour))
+
 
 async def _print_metrics(operator: Operator) -> None:
     """Prints the same metrics as `/metrics` of the monitor."""
@@ -124,6 +147,21 @@ def _print(answer: dict[str, Any]) -> None:
         for host, counts in answer["hosts"].items()
     ]
     _print_some(("host", "pages", "bytes", "errors"), hosts)
+
+
+def _print_hour(hour: Hour) -> None:
+    """Prints the table of all, then one for each kind."""
+    from crawler.cluster.answers_of_hour import ALL, OF_BYTES
+
+    print(f"what came back in {hour.name}, UTC")
+    for by in (ALL, *BY):
+        rows = [row for row in hour.rows if row["by"] == by]
+        shown = [
+            (row["name"], *(bytes_text(number) if key in OF_BYTES else number for key, number in [*row.items()][2:]))
+            for row in rows
+        ]
+        names = ("" if by == ALL else by, *(key.replace("_", " ") for key in [*hour.rows[0]][2:]))
+        _print_some(names, shown)
 
 
 def _print_some(names: Sequence[str], rows: Sequence[tuple[str, *tuple[int | str, ...]]]) -> None:

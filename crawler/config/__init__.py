@@ -549,6 +549,16 @@ FAILED_ANSWERS_MEGABYTES: Final = Number(
     low=0,
     high=1_000,
 )
+STATS_HOURS: Final = Whole(
+    "STATS_HOURS",
+    168,
+    "For how many hours it is kept what came back in each, by status, host, plan and node, as `scrapy stats --hour` "
+    "and the monitor show it. A busy hour takes some 25 kB of Redis: a week, so that a day can be held against the "
+    "same one of the week before, 4 MB. 0: nothing is kept.",
+    unit="h",
+    low=0,
+    high=8_784,
+)
 SINK_BATCH: Final = Whole("SINK_BATCH", 100, "The most items in one write to a sink.", low=1, high=10_000)
 SINK_WAIT_SECONDS: Final = Number(
     "SINK_WAIT_SECONDS", 0.05, "How long a sink waits for a batch to fill.", unit="s", low=0, high=10

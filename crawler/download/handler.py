@@ -143,6 +143,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
             else:
                 self._set_request(transfer, request, simple=simple)
                 end = await self._run(loop, transfer, request, started_s + timeout_s)
+            _note_traffic(request, transfer)
         except BaseException:
             loop.stop(transfer.curl)
             transfer.curl.close()
@@ -329,6 +330,13 @@ class CurlDownloadHandler(BaseDownloadHandler):
         if isinstance(error, DownloadTimeoutError):
             return _timeout_error(request, timeout_s)
         return error
+
+
+def _note_traffic(request: Request, transfer: Transfer) -> None:
+    """Notes what a visit's request cost, in bytes of HTTP/1.1 whatever the protocol is: libcurl counts so."""
+    if (state := state_of(request)) is not None:
+        state.bytes_in = transfer.curl.getinfo(pycurl.HEADER_SIZE) + transfer.size
+        state.bytes_out = transfer.curl.getinfo(pycurl.REQUEST_SIZE) + transfer.curl.getinfo(pycurl.SIZE_UPLOAD_T)
 
 
 async def _run_for_visit(request: Request, part: Coroutine[Any, Any, T]) -> T:

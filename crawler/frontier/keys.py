@@ -90,6 +90,10 @@ class Keys:
         """String: a line `HOST ANSWERS BYTES ERRORS` for each host, of such a step. Expires."""
         return f"{self._stem}:hosts:{seconds}:{begin_s}"
 
+    def hour_answers(self, by: str, begin_s: int) -> str:
+        """String: a line of numbers for each name, of what came back in the hour from that moment. Expires."""
+        return f"{self._stem}:hour_answers:{by}:{begin_s}"
+
     def newest_item_order(self, site: str) -> str:
         """Sorted set: ids of a site's newest items by their time, in ms since the epoch. Expires."""
         return f"{self._stem}:newest_item_order:{site}"

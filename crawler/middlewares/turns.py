@@ -22,6 +22,7 @@ from crawler.download.targets import Targets
 from crawler.middlewares.egress_check import EgressCheck
 from crawler.worker.life.egress import PROBE_TIMEOUT_SECONDS, Place
 from crawler.worker.life.proxy_refusals import is_a_proxys, may_be_a_proxys
+from crawler.worker.reports.answer_counts import UNANSWERED, Traffic
 from crawler.worker.turns.ip_budget import IpBudget
 from crawler.worker.turns.lateness import Lateness
 from crawler.worker.turns.request_starts import RequestStarts
@@ -76,6 +77,7 @@ class TurnMiddleware:
         self._turns, self._session, self._queue = worker.turns, worker.life.session, worker.claiming.queue
         self._second_opinions, self._warn = worker.life.second_opinions, Seldom(logger.warning)
         self._headroom, self._egress, self._tally = worker.life.headroom, worker.life.egress, worker.reports.tally
+        self._answers = worker.reports.answers
         self._ask = ask
         self._starts = RequestStarts(worker.turns, ip_budget)
         self._lateness = Lateness()
@@ -214,6 +216,8 @@ class TurnMiddleware:
         """Does what `process_response` does, for an answer of the host's."""
         state.visit.answer = AnswerHead(response.url, response.status, response.headers, response.body[:BODY_BYTES])
         self._tally.answered(lane.host, response.status, len(response.body))
+        answer_s = request.meta.get("download_latency", 0.0)
+        self._count(lane, state, str(response.status), answer_s, len(response.body))
         place = f"{urlparse_cached(request).scheme}://{lane.host}"  # the URL of a user's request may lack its `/`
         self._egress.answered(Place(place, state.visit.seed.site))
         self._end(state, *_sign_of(response))
@@ -245,6 +249,14 @@ class TurnMiddleware:
                 await self._require_second_opinion(lane, state)
             if reason in HOST_FAULTS:
                 self._record(lane, "failures", state)
+        if reason in UNANSWERED:
+            self._count(lane, state, reason)
+
+    def _count(self, lane: Lane, state: RequestState, came: str, answer_s: float = 0.0, body_bytes: int = 0) -> None:
+        """Counts what came back for a request; another download handler than Headroom's says of bytes the body's."""
+        traffic = Traffic(state.bytes_in or body_bytes, state.bytes_out, answer_s, lane.delay_s)
+        state.bytes_in = state.bytes_out = 0  # a redirect's request goes on with this state
+        self._answers.count(lane.host, state.visit.seed.plan, came, traffic)
 
     async def _require_hosts_fault(self, lane: Lane, state: RequestState) -> None:
         """Finds out whether the host of a lane is at fault for a failed request; returns if it is.

@@ -26,6 +26,7 @@ from crawler.monitor.guard import RefusedRequestError, SecurityHeaders
 from crawler.monitor.last_pages import PLACE
 from crawler.monitor.pages import (
     access,
+    answers,
     audit_log,
     event_stream,
     failures,
@@ -89,6 +90,7 @@ def build(monitor: Monitor) -> Starlette:
             *_pages(monitor, "/hosts", hosts.show, hosts.table),
             Route("/host", _action(monitor, "operator", hosts.act), methods=["POST"]),
             *_pages(monitor, "/host", hosts.show_one, hosts.table_of_one),
+            *_pages(monitor, "/answers", answers.show, answers.table),
             *_pages(monitor, "/failures", failures.show, failures.table),
             *_tables(monitor, "/failure-reasons", failures.reasons_table),
             Route("/failures", _action(monitor, "operator", failures.act), methods=["POST"]),

@@ -51,6 +51,7 @@ NAVIGATION = (
     ("/items", "items"),
     ("/sites", "sites"),
     ("/hosts", "hosts"),
+    ("/answers", "answers"),
     ("/failures", "failures"),
     ("/seed", "seed"),
 )

@@ -70,6 +70,7 @@ class WorkerConfig:
     browser_path: str
     failed_answers_bytes: int
     redaction: Redaction
+    stats_s: int
     newest_items_bytes: int
 
     @classmethod
@@ -96,6 +97,7 @@ class WorkerConfig:
             browser_path=config.BROWSER_PATH.of(settings),
             failed_answers_bytes=int(config.FAILED_ANSWERS_MEGABYTES.of(settings) * 1e6),
             redaction=redaction_of(settings),
+            stats_s=config.STATS_HOURS.of(settings) * 3_600,
             newest_items_bytes=(
                 0
                 if "mongo" in config.ITEM_SINKS.of(settings)

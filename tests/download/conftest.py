@@ -67,12 +67,13 @@ def sent(get):
     egress = SimpleNamespace(is_down=False, answered=lambda _place: None)
     headroom = SimpleNamespace(answered=lambda _size: None)
     tally = SimpleNamespace(answered=lambda _host, _status, _size: None)
+    answers = SimpleNamespace(count=lambda *_counted: None)
     turns = object.__new__(Turns)  # no turn is acquired for a request alone, so that nobody is told of one
     worker = SimpleNamespace(
         life=SimpleNamespace(session=session, egress=egress, headroom=headroom, second_opinions=None),
         claiming=SimpleNamespace(queue=None),
         turns=turns,
-        reports=SimpleNamespace(tally=tally),
+        reports=SimpleNamespace(tally=tally, answers=answers),
     )
     middleware = TurnMiddleware(worker, None)
 

@@ -87,6 +87,16 @@ async def test_names_and_passwords_in_a_url_are_not_sent(get, serve):
     assert not {b"secret", b"Authorization"} & set(re.findall(rb"\w+", host.asked[0].head))
 
 
+async def test_what_a_request_of_a_visit_cost_is_noted(get, serve):
+    raw = answer(b"x" * 5_000)
+    host, visit = serve(raw), a_visit()
+    state = RequestState(Purpose(visit, visit.lane))
+    for method, body in (("GET", b""), ("POST", b"y" * 3_000)):
+        await get(host.page, method=method, body=body, meta=state.meta())
+        asked = host.asked[-1]
+        assert (state.bytes_in, state.bytes_out) == (len(raw), len(asked.head) + len(body))
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "GET"])
 async def test_a_body_is_sent_as_it_is(get, serve, method):
     body = b"\x00{}\r\n" * 300_000  # libcurl would ask whether it may come

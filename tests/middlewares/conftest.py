@@ -45,6 +45,16 @@ class Tally:
         self.answers.append(answer)
 
 
+class Answers:
+    """Remembers what came back."""
+
+    def __init__(self):
+        self.counted = []
+
+    def count(self, *counted):
+        self.counted.append(counted)
+
+
 class Egress:
     """A way out that is there, unless `blames_host` is set to False."""
 
@@ -91,5 +101,5 @@ async def worker():
         ),
         claiming=SimpleNamespace(queue=None),
         turns=Turns(),
-        reports=SimpleNamespace(tally=Tally()),
+        reports=SimpleNamespace(tally=Tally(), answers=Answers()),
     )

@@ -6,10 +6,12 @@ import asyncio
 
 import pytest
 from scrapy import Request
+from scrapy.exceptions import DownloadTimeoutError
 from waiting import PATIENCE_SECONDS
 
 from crawler.base.errors import HostBackoffError, SessionLostError
 from crawler.middlewares.turns import TurnMiddleware
+from crawler.worker.reports.answer_counts import Traffic
 from crawler.worker.visits.outcomes import Outcome, outcome_of_error
 from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.request_state import state_of
@@ -53,6 +55,25 @@ async def test_the_worker_learns_how_large_answers_are_and_whose(middleware, rec
     middleware.process_response(request, recorded.response(request).replace(body=b"words"))
     assert worker.life.headroom.answers == [5]
     assert worker.reports.tally.answers == [("a.test", 200, 5)]
+
+
+async def test_what_came_back_is_counted_by_host_and_plan(middleware, recorded, worker):
+    first = recorded.request()
+    await middleware.process_request(first)
+    state_of(first).bytes_in, state_of(first).bytes_out = 700, 90
+    first.meta["download_latency"] = 0.2
+    middleware.process_response(first, recorded.response(first, 404))
+    second = recorded.request()
+    await middleware.process_request(second)
+    await middleware.process_exception(second, DownloadTimeoutError())
+    third = recorded.request()
+    await middleware.process_request(third)
+    await middleware.process_exception(third, SessionLostError("abandoned"))  # says nothing of the host
+    plan, delay_s = recorded.visit.seed.plan, recorded.lane.delay_s
+    assert worker.reports.answers.counted == [
+        ("a.test", plan, "404", Traffic(700, 90, 0.2, delay_s)),
+        ("a.test", plan, "timeout", Traffic(0, 0, 0.0, delay_s)),
+    ]
 
 
 @pytest.mark.parametrize("url", ["http://a.test", "HTTP://A.test?x", "http://a.test:80/x"])

@@ -31,7 +31,7 @@ AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text("utf-8")
 PAGES = (
     "/", "/?period=month", "/nodes", "/node?name=a-node", "/plans", "/plan?name=flood", "/items", "/item?id=news-1",
     "/sites", "/site?name=board",
-    "/hosts", "/host?name=board.test", "/failures",
+    "/hosts", "/host?name=board.test", "/answers", "/failures",
     "/seed?url=http://board.test/thread/1", "/seed?url=nothing", "/audit", "/none",
 )  # fmt: skip
 # Returns what is wrong with the page: the rule, how bad it is, and where.

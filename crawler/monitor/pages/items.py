@@ -15,12 +15,13 @@ import orjson
 from starlette.responses import StreamingResponse
 
 from crawler.base.item import Item, Media
+from crawler.cli.csv_text import BYTE_ORDER_MARK, cell
 from crawler.cli.output import to_json
 from crawler.monitor import parquet
 from crawler.monitor.guard import RefusedRequestError
 from crawler.monitor.item_store import WantedItems, moment
 from crawler.monitor.pages.stored_images import is_shown
-from crawler.monitor.tables import BYTE_ORDER_MARK, ShownTable, cell
+from crawler.monitor.tables import ShownTable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler import __version__
+from crawler.worker.reports.answer_counts import AnswerTally
 from crawler.worker.reports.answer_outbox import AnswerOutbox
 from crawler.worker.reports.claims_log import ClaimsLog
 from crawler.worker.reports.failure_log import FailureLog
@@ -32,6 +33,7 @@ class Reports:
     Attributes:
         figures: Its state, for `scrapy nodes` and for the other workers of its node.
         tally: What it has done, for the history of the whole crawl.
+        answers: What came back for its requests, for the hours of the whole crawl.
         newest_items: The items that people can look at.
     """
 
@@ -55,6 +57,7 @@ class Reports:
         self._failed_answers = AnswerOutbox(keys, events, config.failed_answers_bytes, config.redaction)
         self.figures = Figures(keys, events, config.frontier.session_s, life.headroom, self._identity)
         self.tally = Tally(keys, events, stats)
+        self.answers = AnswerTally(keys, events, config.stats_s)
         self.newest_items = ItemOutbox(keys, events, config.newest_items_bytes)
         duties.add(LOOK_SECONDS, lambda: self._claims_log.tick(claiming.why_none()))
         duties.add(LOOK_SECONDS, self._failure_log.tick)

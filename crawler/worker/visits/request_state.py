@@ -97,6 +97,8 @@ class RequestState:
         turn_use: Its use of its turns while it is on the wire; None: it hasn't started, or is answered.
         render: Has a browser render the answer that came, where it depends on what that lacks; None: it doesn't.
         rendered: What a browser says of the answer.
+        bytes_in: Of the last answer as it came, with its head.
+        bytes_out: Of what was sent for it, likewise.
     """
 
     purpose: Purpose
@@ -106,6 +108,8 @@ class RequestState:
     turn_use: TurnUse | None = None
     render: Callable[[], Awaitable[Response]] | None = None
     rendered: RenderedPage = NOT_RENDERED
+    bytes_in: int = 0
+    bytes_out: int = 0
 
     def meta(self, **more: Any) -> dict[str, Any]:
         """Returns the meta of a new request with this state, and `more` of Scrapy's own keys."""

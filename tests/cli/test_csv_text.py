@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.monitor.tables import cell
+from crawler.cli.csv_text import cell
 
 
 @pytest.mark.parametrize("begin", [*"=+-@\t\r\n", *"＝＋－＠", *"﹦﹢﹣﹫", " =", "  ＝"])
