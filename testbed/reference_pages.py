@@ -62,7 +62,12 @@ SITE_HEADINGS = {
     "Repeat": "The step `repeat`",
     "PolitenessPart": "`politeness`",
 }
-PLAN_HEADINGS = {"PlanFile": "The plan", "SiteUse": "An entry of `sites`", "KeywordClass": "A class of `keywords`"}
+PLAN_HEADINGS = {
+    "PlanFile": "The plan",
+    "SiteUse": "An entry of `sites`",
+    "KeywordClass": "A class of `keywords`",
+    "PlanFollow": "`follow`",
+}
 _PROBES: dict[str, Any] = {"string": "?", "boolean": "?", "array": "?", "object": "?"}
 _LONG = "x" * 10_000  # a text that those limits refuse which take any short one
 _TABLE = "| key | value | default | meaning | example |\n|---|---|---|---|---|\n"

@@ -69,9 +69,9 @@ BESIDE = {
 }
 
 
-def example(kind):
-    """Returns the YAML at the top of a page."""
-    return re.search(r"```yaml\n(.*?)```", PAGES[kind], re.DOTALL)[1]
+def example(kind, number=0):
+    """Returns the YAML at the top of a page, or another part of the page's."""
+    return re.findall(r"```yaml\n(.*?)```", PAGES[kind], re.DOTALL)[number]
 
 
 @functools.cache
@@ -137,7 +137,10 @@ def test_files_that_ship_name_their_schema_and_keep_to_it(path):
 def test_the_plan_at_the_top_is_one_and_uses_every_key():
     plan = plans.parse(example("plan"), "plan-files.md", max_seeds=1_000)
     assert len(plan.combinations()) == 14
-    assert set(PlanFile.model_fields) == set(yaml.safe_load(example("plan")))
+    from_addresses = example("plan", 1)
+    assert plans.parse(from_addresses, "plan-files.md", max_seeds=1_000).file.start
+    used = {*yaml.safe_load(example("plan")), *yaml.safe_load(from_addresses), "start_file"}  # which names a file
+    assert set(PlanFile.model_fields) == used
 
 
 def test_the_site_at_the_top_searches_and_reads():

@@ -56,6 +56,7 @@ class Seed:
         row: What the row of results that led here says of the page, as JSON (`crawler/extract/rows.py`).
         exact: Whether each spelling of the URL is a page of its own, as the site's `identity` says.
         match_text: Its plan asks that the page's text has words of the plan.
+        general: Its plan says by `follow` what its links are worth, instead of its site.
         further_keywords: Further combinations of the plan's words whose searches found the page before it was claimed.
     """
 
@@ -79,6 +80,7 @@ class Seed:
     row: str = ""
     exact: bool = False
     match_text: bool = False
+    general: bool = False
     further_keywords: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -204,6 +206,7 @@ _SEED_KEYS = {
     "row": "f",
     "exact": "x",
     "match_text": "t",
+    "general": "g",
 }
 _SEED_DEFAULTS = {entry.name: entry.default for entry in dataclass_fields(Seed)}
 _SEED_KINDS = {name: str if name == "url" else type(_SEED_DEFAULTS[name]) for name in _SEED_KEYS}

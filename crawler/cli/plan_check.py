@@ -24,6 +24,15 @@ def print_check(check: Check, warnings: Sequence[str]) -> None:
     """Prints a dry run, with warnings at its end."""
     combinations = quantity(len(check.combinations), "combination")
     search_pages, sites = quantity(check.nav_seeds, "search page"), quantity(len(check.sites), "site")
+    if check.start_pages:
+        starts, links = quantity(check.start_pages, "start page"), quantity(check.depth, "link")
+        print(f"plan {check.plan}: {starts}; pages that are up to {links} away are crawled, as far as `follow` says")
+        for line in check.skipped:
+            print(one_line(line))
+    if not check.combinations:
+        for warning in warnings:
+            print(one_line(warning))
+        return
     print(f"plan {check.plan}: {combinations}, {search_pages}, {sites}\n")
     width = len(str(len(check.combinations)))
     for number, words in enumerate(check.combinations, 1):

@@ -15,18 +15,21 @@ from crawler.base.errors import HeadroomError, PrivateAddressError
 from crawler.base.urls import canonical, hostname
 from crawler.cli.page_fetcher import PageFetcher
 from crawler.download.targets import Targets
+from crawler.plans.start_pages import seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from scrapy.settings import Settings
 
+    from crawler.base.models import Seed
     from crawler.plans import Plan
     from crawler.sites import SearchTarget, Site
 
 # How long all names' look-ups may take together: a name server that is slower says nothing of a host.
 LOOKUP_SECONDS = 3.0
 ASK_SECONDS = 10.0  # how long the robots.txt of all hosts may take together: who checks a plan waits for it
+MAX_STARTS = 20  # most start addresses whose hosts are looked up and asked: enough to see that all are out of reach
 MAX_AT_ONCE = 16  # most hosts that are asked at the same time; a plan has a handful
 
 
@@ -39,10 +42,10 @@ async def all_of(plan: Plan, settings: Settings) -> list[dict[str, str]]:
 def same_searches(plan: Plan) -> list[dict[str, str]]:
     """Returns the `site`, `host` and `why` of each site whose searches are all those of a site before it."""
     asked = {seed.site for seed in plan.nav_seeds(edition=0)}
-    words = plan.combinations()[0]
+    words = next(iter(plan.combinations()), ())
     readers: dict[tuple[str, str, str], str] = {}  # request -> the site that reads its answer
     warnings = []
-    for site in plan.sites:
+    for site in plan.searched:
         target = plan.targets(site, words, pages=1)[0]
         if site.name in asked:
             readers.setdefault(_request(target), site.name)
@@ -62,16 +65,23 @@ async def unreachable_hosts(plan: Plan, settings: Settings) -> list[dict[str, st
 
     Names are looked up, and nothing is connected to. What isn't known in time isn't warned of.
     """
-    urls: dict[str, str] = {}
+    urls: dict[tuple[str, str], str] = {}
     for seed in plan.nav_seeds(edition=0):
-        urls.setdefault(seed.site, seed.url)
+        urls.setdefault((seed.site, ""), seed.url)
+    for seed in _first_starts(plan):
+        urls.setdefault((seed.site, seed.host), seed.url)
     targets, proxies = Targets.from_settings(settings), HttpProxyMiddleware()
     reasons = await asyncio.gather(*(_why_in_vain(url, targets, proxies) for url in urls.values()))
     return [
         {"site": site, "host": urlsplit(url).hostname or "", "why": why}
-        for (site, url), why in zip(urls.items(), reasons, strict=True)
+        for ((site, _host), url), why in zip(urls.items(), reasons, strict=True)
         if why
     ]
+
+
+def _first_starts(plan: Plan) -> list[Seed]:
+    """Returns the first start addresses of a plan; those of its files aren't looked at."""
+    return [seed_of(plan, address) for address in plan.file.start[:MAX_STARTS]]
 
 
 def lines(warnings: list[dict[str, str]]) -> list[str]:
@@ -113,8 +123,10 @@ async def forbidden_searches(plan: Plan, settings: Settings, left_out: Collectio
     """
     if not config.ROBOTSTXT_OBEY.of(settings):
         return []
-    words = plan.combinations()[0]
-    searches = [(site, plan.targets(site, words)[0].url) for site in plan.sites if site.name not in left_out]
+    words = next(iter(plan.combinations()), ())
+    searches = [(site, plan.targets(site, words)[0].url) for site in plan.searched if site.name not in left_out]
+    starts = {seed.host: seed for seed in reversed(_first_starts(plan)) if seed.site not in left_out}
+    searches += [(plan.sites_by_name[seed.site], seed.url) for seed in starts.values()]
     if not searches:
         return []
     limit = asyncio.Semaphore(MAX_AT_ONCE)

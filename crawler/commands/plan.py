@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from crawler.plans import Plan
     from crawler.plans.operator import Operator
+    from crawler.plans.start_pages import Skipped
 
 ASKING = (
     "It warns of hosts that would be asked in vain: it looks up their addresses, for 3 s at most, and asks them for "
@@ -124,15 +125,18 @@ class Command(ActionCommand):
         """
         from crawler.cli import plan_warnings
         from crawler.cli.audited import audited
+        from crawler.plans.start_pages import Skipped
 
-        plan, begun = await self.read(args[0]), False
+        plan, begun, skipped = await self.read(args[0]), False, Skipped()
         warnings = await plan_warnings.all_of(plan, self.values)
         try:
             async with self.connect(begin=True) as operator:
                 await _warn_of_data_loss(operator)
                 old = (await operator.registry.plans()).get(plan.name)
                 begun = True
-                offering = partial(_offer, operator, plan, replace=opts.replace, replace_sites=opts.replace_sites)
+                offering = partial(
+                    _offer, operator, plan, skipped, replace=opts.replace, replace_sites=opts.replace_sites
+                )
                 options = " --replace" * opts.replace + " --replace-sites" * opts.replace_sites
                 offered, new = await audited(operator, "plan-submit", f"{plan.name}{options}", offering)
                 record = await operator.registry.plan(plan.name)
@@ -153,6 +157,7 @@ class Command(ActionCommand):
             "replaced": old is not None and old.edition != record.edition,
             "state": record.state,
             "sites": sites,
+            "skipped": skipped.lines(),
             "warnings": warnings,
         }
         print_answer(opts, result, _print_submitted)
@@ -213,7 +218,9 @@ async def _warn_of_data_loss(operator: Operator) -> None:
         print(f"{logging.getLevelName(level).lower()}:", text, file=sys.stderr)
 
 
-async def _offer(operator: Operator, plan: Plan, *, replace: bool, replace_sites: bool) -> tuple[int, int]:
+async def _offer(
+    operator: Operator, plan: Plan, skipped: Skipped, *, replace: bool, replace_sites: bool
+) -> tuple[int, int]:
     """Submits a plan, with a progress bar on a terminal; returns how many seeds were offered and were new."""
     from rich.console import Console
     from rich.progress import Progress
@@ -222,9 +229,12 @@ async def _offer(operator: Operator, plan: Plan, *, replace: bool, replace_sites
 
     bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
     offered = new = 0
-    offers = submit(plan, operator.registry, operator.queues, replace=replace, replace_sites=replace_sites)
+    offers = submit(
+        plan, operator.registry, operator.queues, replace=replace, replace_sites=replace_sites, skipped=skipped
+    )
     with bar:
-        task = bar.add_task("searches", total=len(plan.sites) * len(plan.combinations()))
+        searches = len(plan.searched) * len(plan.combinations())
+        task = bar.add_task("pages", total=None if plan.file.start_file else searches + len(plan.file.start))
         async for offered, new in offers:  # noqa: B007 -- the last pair is the result
             bar.update(task, completed=offered)
     return offered, new
@@ -253,12 +263,16 @@ def _print_submitted(result: dict[str, Any]) -> None:
     how = " goes on" if result["resumed"] else " is replaced" if result["replaced"] else ""
     if result["state"] == "paused":
         how = " stays paused"
-    searches = f"{result['offered']:,} search{'es' * (result['offered'] != 1)}"
+    searches, starts = result["nav_seeds"], result["offered"] - result["nav_seeds"]
+    pages = f"{searches:,} search{'es' * (searches != 1)}" if searches or not starts else ""
+    pages = " and ".join(filter(None, (pages, quantity(starts, "start page") if starts else "")))
     known = f"{result['new']:,} new, {result['known']:,} known"
-    print(f"plan {name}{how}: {quantity(result['combinations'], 'combination')}, {searches} offered: {known}")
+    combinations = f"{quantity(result['combinations'], 'combination')}, " if searches else ""
+    print(f"plan {name}{how}: {combinations}{pages} offered: {known}")
+    for line in result["skipped"]:
+        print(one_line(line))
     print_sites(result["sites"])
     for line in plan_warnings.lines(result["warnings"]):
         print(one_line(line))
-    print(
-        f"next: scrapy crawl producer and scrapy crawl consumer, on any node; scrapy ledger {name} shows how far it is"
-    )
+    spiders = "scrapy crawl producer and scrapy crawl consumer" if searches else "scrapy crawl consumer"
+    print(f"next: {spiders}, on any node; scrapy ledger {name} shows how far it is")

@@ -13,10 +13,11 @@ from crawler.extract.results import Links, followed
 from crawler.extract.robots_meta import refuse_noindex
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from crawler.base.models import Fetched
     from crawler.extract.field_kinds import Fields
+    from crawler.extract.results import LinkRule
     from crawler.sites import Site
 
 
@@ -25,12 +26,14 @@ class Reading:
     """What a content page yields. A page without an item may still have links.
 
     Attributes:
-        links: Links to follow.
+        links: Links to follow, by the site's `follow`.
+        links_by_rule: Those by each rule that was given.
         found: The fields, or the error if there are none; None for a page that by its site only leads on.
     """
 
     links: Links
     found: Fields | ExtractError | None
+    links_by_rule: tuple[Links, ...] = ()
 
     def fields(self) -> Fields | None:
         """Returns the fields; None for a page that by its site only leads on.
@@ -48,6 +51,8 @@ def read(
     site: Site,
     *,
     max_links: int,
+    by_site: bool = True,
+    rules: Sequence[LinkRule] = (),
     parser_modules: Collection[str] = (),
     markdown: bool = False,
     robot: str = "",
@@ -57,7 +62,9 @@ def read(
     Args:
         page: As downloaded.
         site: Whose selectors (or parser) say where things are.
-        max_links: Most links to return, if the site doesn't want fewer; 0: links aren't looked for.
+        max_links: Most links to return, if who follows them doesn't want fewer; 0: links aren't looked for.
+        by_site: Whether they are looked for as the site's `follow` says.
+        rules: As who else follows links says.
         parser_modules: The setting PARSER_MODULES.
         markdown: The setting ITEM_MARKDOWN.
         robot: Whose name pages may say `noindex` and `nofollow` to; empty: that isn't heeded.
@@ -68,17 +75,22 @@ def read(
         LacksError: It is read on trial, and lacks fields.
     """
     document = Document(page)
-    links = followed(page, site, max_links=max_links, document=document, robot=robot) if max_links else Links()
+    links = (
+        followed(page, site, max_links=max_links, document=document, robot=robot) if max_links and by_site else Links()
+    )
+    by_rule = tuple(
+        followed(page, site, rule=rule, max_links=max_links, document=document, robot=robot) for rule in rules
+    )
     if site.follow and not site.follow.makes_item(canonical(page.url, routes=True)):
-        return Reading(links, None)
+        return Reading(links, None, by_rule)
     try:
         if robot:
             refuse_noindex(document, robot)
         found = fields(page, site, parser_modules=parser_modules, document=document, markdown=markdown)
         if page.is_trial and found.missing:
             raise LacksError(found.missing)
-        return Reading(links, found)
+        return Reading(links, found, by_rule)
     except ExtractError as error:
         if page.is_trial:
             raise
-        return Reading(links, error)
+        return Reading(links, error, by_rule)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 import turbohtml
@@ -20,6 +20,7 @@ from crawler.extract.readers import HtmlReader, JsonReader, address, matches, sc
 from crawler.extract.robots_meta import vouched_for
 from crawler.extract.rows import Row, read_row
 from crawler.extract.sitemaps import MAX_SITEMAP_PAGES, changed_since
+from crawler.sites.follow import Follow
 from crawler.sites.search import SearchTarget
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _READ_AS: dict[ResultsType, PageType] = {
 }
 MAX_LISTS = 1_000  # that a page of results may name at once: as many pages as a plan may want
 MAX_CURSOR_CHARACTERS = 2_000  # it becomes part of a URL
+_ALL_LINKS = Follow()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,33 +129,51 @@ def links(
     return Links()
 
 
+class LinkRule(Protocol):
+    """Which links of a page are followed: as a site's `follow` says, or a plan's."""
+
+    @property
+    def per_page(self) -> int:
+        """Most links of one page that are followed."""
+
+    def wants(self, url: str, page_url: str) -> bool:
+        """Returns whether a link is followed; both addresses are canonical."""
+
+
 def followed(
-    page: Fetched, site: Site, *, max_links: int = MAX_LINKS, document: Document | None = None, robot: str = ""
+    page: Fetched,
+    site: Site,
+    *,
+    rule: LinkRule | None = None,
+    max_links: int = MAX_LINKS,
+    document: Document | None = None,
+    robot: str = "",
 ) -> Links:
-    """Reads those links of a content page that its site follows.
+    """Reads those links of a content page that its site follows, or a plan.
 
     Args:
         page: As downloaded.
-        site: Whose `follow` selects the links; a site without it follows none.
-        max_links: Most links to return, if the site doesn't want fewer.
+        site: Whose `follow` selects the links; of a site without it, all of the page are looked at.
+        rule: Which of these are followed; None: the site's `follow`, without which there are none.
+        max_links: Most links to return, if the rule doesn't want fewer.
         document: The same page, perhaps parsed already.
         robot: Whose name pages may say `nofollow` to; empty: that isn't heeded.
 
     Raises:
         ExtractError: The page can't be parsed as what the site says (`not-html`, `not-json` ...).
     """
-    follow = site.follow
-    if follow is None:
+    rule, select = rule or site.follow, (site.follow or _ALL_LINKS).links
+    if rule is None:
         return Links()
     page_type, xhr = (site.content.type, site.content.xhr) if site.content else ("html", None)
     document = document or Document(page)
-    source = _Sources(document, page_type, xhr).holding(follow.links)
+    source = _Sources(document, page_type, xhr).holding(select)
     page_url = canonical(page.url, routes=True)
-    max_links = min(max_links, follow.per_page)
-    values = source.values(follow.links)
+    max_links = min(max_links, rule.per_page)
+    values = source.values(select)
     if robot:
         values = vouched_for(values, document, robot)
-    return source.chosen(values, site, max_links, lambda url: follow.wants(url, page_url))
+    return source.chosen(values, site, max_links, lambda url: rule.wants(url, page_url))
 
 
 def _path(url: str) -> str:

@@ -28,7 +28,9 @@ from crawler.worker.worker import Worker
 if TYPE_CHECKING:
     from scrapy.http import Response
 
+    from crawler.base.models import Seed
     from crawler.sites import Site
+    from crawler.worker.definitions.plan_crawl import PlanCrawl
     from crawler.worker.visits.request_state import RequestState
     from crawler.worker.visits.visit import Visit
 
@@ -106,14 +108,20 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
 
         Raises:
             RefusedError: It may be for none.
+            UnavailableError: What a plan says of that can't be had now; the seed is released.
         """
-        site = self._site_of(visit)
-        outside = [seed for seed in visit.seeds if not site.may_redirect(seed, target)]
+        outside = [seed for seed in visit.seeds if not self._rule_of(visit, seed).may_redirect(seed, target)]
         if len(outside) == len(visit.seeds):
             raise RefusedError(OUT_OF_SCOPE)
         if outside:
             visit.leave_out(*outside)
             visit.leads_on = True  # plans that asked for the page aren't told of what is found there
+
+    def _rule_of(self, visit: Visit, seed: Seed) -> Site | PlanCrawl:
+        """Returns who says where the page of a seed may lead."""
+        if seed.general and seed.frontier == "content":
+            return Worker.of(self.crawler).claiming.plan_crawls.get(seed)
+        return self._site_of(visit)
 
     def _site_of(self, visit: Visit) -> Site:
         site = Worker.of(self.crawler).claiming.sites.get(visit.seed.site)

@@ -9,6 +9,7 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from crawler.plans.match import names_in
+from crawler.plans.start_pages import Skipped, start_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,6 +71,9 @@ class Check:
         unused: Classes that have words but don't stand in `match`.
         interval_s: Seconds between two runs; 0: it runs once.
         match_text: Sites of which those pages alone are taken whose text has the words of a combination.
+        start_pages: How many addresses it begins with, those that stand in it several times as often.
+        skipped: What is said of lines of start files that are left out.
+        depth: How many links are followed from these, and from results; 0: none.
     """
 
     plan: str
@@ -83,10 +87,17 @@ class Check:
     unused: tuple[str, ...]
     interval_s: int
     match_text: tuple[str, ...]
+    start_pages: int = 0
+    skipped: tuple[str, ...] = ()
+    depth: int = 0
 
 
 def check(plan: Plan) -> Check:
-    """Returns what a plan would cost; opens no connection."""
+    """Returns what a plan would cost; opens no connection.
+
+    Raises:
+        InputError: A start file can't be read.
+    """
     seeds: Counter[str] = Counter()
     searches: Counter[str] = Counter()
     hosts: dict[str, str] = {}
@@ -97,7 +108,9 @@ def check(plan: Plan) -> Check:
         hosts.setdefault(seed.site, seed.host)
     shares = tuple(_shares(plan, seeds, searches, hosts))
     overlaps, more = _overlaps(plan.combinations())
-    used = set(names_in(plan.expression))
+    used = set(names_in(plan.expression)) if plan.expression else set()
+    skipped = Skipped()
+    number = sum(1 for _ in start_pages(plan, skipped))
     filled = (name for name, words in plan.file.keywords.items() if words.required or words.optional)
     return Check(
         plan=plan.name,
@@ -111,11 +124,14 @@ def check(plan: Plan) -> Check:
         unused=tuple(name for name in filled if name not in used),
         interval_s=plan.file.interval_s,
         match_text=tuple(site.name for site in plan.sites if plan.matches_text(site.name)),
+        start_pages=number,
+        skipped=tuple(skipped.lines()),
+        depth=plan.file.follow.depth if plan.file.follow else 0,
     )
 
 
 def _shares(plan: Plan, seeds: Counter[str], searches: Counter[str], hosts: dict[str, str]) -> Iterator[SiteShare]:
-    for site in plan.sites:
+    for site in plan.searched:
         pages = searches[site.name] * (1 + min(plan.file.per_page, site.search.max_per_page))
         pace = site.politeness
         yield SiteShare(site.name, hosts.get(site.name, ""), seeds[site.name], pages, _hours(pages, [pace]))
@@ -125,10 +141,10 @@ def _slowest(plan: Plan, shares: Sequence[SiteShare]) -> float:
     """Returns the hours of the host that takes longest; sites that are on one host share its turns."""
     paces: dict[str, list[Politeness]] = {}
     pages: Counter[str] = Counter()
-    for site, share in zip(plan.sites, shares, strict=True):
+    for site, share in zip(plan.searched, shares, strict=True):
         paces.setdefault(share.host, []).append(site.politeness)
         pages[share.host] += share.pages_at_most
-    return max(_hours(pages[host], paces[host]) for host in paces)
+    return max((_hours(pages[host], paces[host]) for host in paces), default=0.0)
 
 
 def _hours(pages: int, paces: Sequence[Politeness]) -> float:

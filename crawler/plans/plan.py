@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler import sites as site_files
 from crawler.base import yamlfile
-from crawler.base.errors import InputError
+from crawler.base.errors import InputError, UrlError
 from crawler.base.models import Seed
 from crawler.plans.combinations import Combination, TooManyError, combine
 from crawler.plans.match import Expression, MatchError, join, names_in
 from crawler.plans.match import parse as parse_match
-from crawler.plans.plan_file import PlanFile, SiteUse
+from crawler.plans.plan_file import ANY, PlanFile, SiteUse
+from crawler.plans.site_choice import SiteChoice
+from crawler.plans.start_pages import seed_of, start_file
 from crawler.sites import SearchTarget, Site, SiteError
 
 if TYPE_CHECKING:
@@ -36,14 +39,16 @@ class Plan:
     Attributes:
         file: What its file says, with `match` written out.
         sites: Its sites, in the order of the file; no two have the same name.
-        expression: How the keyword classes are joined.
+        expression: How the keyword classes are joined; None: it has no keywords.
         max_seeds: Most nav seeds that it may have.
+        folder: Where its start files are; None: it isn't read from a file.
     """
 
     file: PlanFile
     sites: tuple[Site, ...]
-    expression: Expression
+    expression: Expression | None
     max_seeds: int = field(compare=False)
+    folder: Path | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
@@ -86,7 +91,7 @@ class Plan:
         """
         seen: set[bytes] = set()
         for words in self.combinations():
-            for site in self.sites:
+            for site in self.searched:
                 target, *_ = self.targets(site, words, pages=1)
                 seed = Seed(
                     url=target.url,
@@ -104,6 +109,7 @@ class Plan:
                     interval_s=self.file.interval_s,
                     exact=site.exact,
                     match_text=self.file.match_text,
+                    general=self.file.is_general,
                 )
                 if seed.fingerprint not in seen:
                     seen.add(seed.fingerprint)
@@ -120,7 +126,11 @@ class Plan:
 
     def definition(self) -> dict[str, Any]:
         """Returns the plan as JSON values, its sites by name, from which `from_definition` makes an equal one."""
-        return self.file.model_dump(mode="json") | {"sites": [site.name for site in self.sites]}
+        dumped = self.file.model_dump(mode="json")
+        # A plan that was submitted before a key was known has the same definition with it.
+        new = {name: dumped.pop(name) for name in ("start", "start_file", "follow", "keywords")}
+        hosts = [{"use": use.use, "hosts": list(use.hosts)} if use.hosts else use.use for use in self.file.sites]
+        return dumped | {"sites": hosts} | {name: value for name, value in new.items() if value}
 
     @classmethod
     def from_definition(cls, definition: dict[str, Any], sites: Mapping[str, Site]) -> Plan:
@@ -135,20 +145,38 @@ class Plan:
         """
         name = definition.get("name") if isinstance(definition, dict) else None
         document = yamlfile.YamlDocument(f"definition of plan {name!r}", definition)
-        checked = yamlfile.validate(document, PlanFile)
+        checked = _whole(document, yamlfile.validate(document, PlanFile))
         for index, use in enumerate(checked.sites):
             if use.use not in sites:
                 raise document.error(("sites", index), use.use, "a stored site")
-        return _build(document, checked, tuple(sites[use.use] for use in checked.sites), SEEDS_MAX)
+        plan_sites = tuple(sites[use.use] for use in checked.sites)
+        return _build(checked, plan_sites, _expression(document, checked), SEEDS_MAX)
+
+    @cached_property
+    def searched(self) -> tuple[Site, ...]:
+        """Those of its sites that are searched for its keywords."""
+        return tuple(site for site in self.sites if site.searchable) if self.expression else ()
+
+    @cached_property
+    def sites_by_name(self) -> dict[str, Site]:
+        """Its sites by name."""
+        return {site.name: site for site in self.sites}
+
+    @cached_property
+    def site_choice(self) -> SiteChoice:
+        """Which of its sites reads a page that a start address or a link leads to."""
+        return SiteChoice((site, use.hosts) for site, use in zip(self.sites, self.file.sites, strict=True))
 
     @cached_property
     def _combinations(self) -> tuple[Combination, ...]:
+        if self.expression is None:
+            return ()
         return combine(self.expression, self.file.keywords, max(1, self.max_seeds // self.seeds_per_combination))
 
     @cached_property
     def seeds_per_combination(self) -> int:
         """The number of nav seeds of one combination, on all sites."""
-        return sum(len(self.targets(site, _ANY_WORD)) for site in self.sites)
+        return sum(len(self.targets(site, _ANY_WORD)) for site in self.searched)
 
 
 def described_sites(path: str, *, sites_dir: str = "") -> dict[str, tuple[Site, str]]:
@@ -187,7 +215,7 @@ def load(
         InputError: Something in the file is wrong; the first such thing is named. Or its nav seeds are too many.
         SiteError: `sites_dir` can't be read.
     """
-    return _from_document(yamlfile.read(path), sites_dir, max_seeds, described or {})
+    return _from_document(yamlfile.read(path), sites_dir, max_seeds, described or {}, Path(path).parent)
 
 
 def parse(text: str | bytes, file: str, *, sites_dir: str = "", max_seeds: int) -> Plan:
@@ -196,14 +224,21 @@ def parse(text: str | bytes, file: str, *, sites_dir: str = "", max_seeds: int) 
 
 
 def _from_document(
-    document: YamlDocument, sites_dir: str, max_seeds: int, described: Mapping[str, Mapping[str, Any]]
+    document: YamlDocument,
+    sites_dir: str,
+    max_seeds: int,
+    described: Mapping[str, Mapping[str, Any]],
+    folder: Path | None = None,
 ) -> Plan:
-    file = yamlfile.validate(document, PlanFile)
+    file = _whole(document, yamlfile.validate(document, PlanFile))
     sites: dict[str, Site] = {}
     errors: list[InputError] = []
     for index, use in enumerate(file.sites):
         try:
             site = _site(document, index, use, sites_dir, described)
+            if not (site.searchable or site.search.description or file.is_general):
+                expected = f"a site with a search; scrapy seeds offer takes pages of {use.use}"
+                raise document.error(("sites", index), use.use, expected)
             if site.search.description:
                 raise document.error(
                     ("sites", index), use.use, f"a description of its search at {site.description_url}"
@@ -214,21 +249,59 @@ def _from_document(
         except InputError as error:
             errors.append(error)
     try:
-        plan = _build(document, file, tuple(sites.values()), max_seeds)
+        expression = _expression(document, file)
     except InputError as error:
         errors.append(error)
     if errors:
         raise yamlfile.in_one(errors)
-    _count(document, plan)
-    _ask(document, plan)
+    plan = replace(_build(file, tuple(sites.values()), expression, max_seeds), folder=folder)
+    _check_start(document, plan)
+    if plan.expression is not None:
+        _count(document, plan)
+        _ask(document, plan)
     return plan
 
 
-def _build(document: YamlDocument, file: PlanFile, sites: tuple[Site, ...], max_seeds: int) -> Plan:
-    uses = tuple(SiteUse(use=site.name) for site in sites)  # sites are stored under the names that they have here
+def _whole(document: YamlDocument, file: PlanFile) -> PlanFile:
+    """Returns what a file says, with `sites: any` where it may leave them out.
+
+    Raises:
+        InputError: It has nothing to begin with, or no sites to search.
+    """
+    missing = [name for name in ("sites", "keywords") if not getattr(file, name)] if not file.names_pages else []
+    if missing:
+        expected = {"sites": "this key", "keywords": "this key, or start: addresses to begin with"}
+        raise yamlfile.in_one([document.error((name,), None, expected[name]) for name in missing])
+    if key := file.beside_keywords:
+        raise document.error((key,), getattr(file, key), "keywords beside it: it says how sites are searched for them")
+    return file if file.sites else file.model_copy(update={"sites": (SiteUse(use=ANY),)})
+
+
+def _build(file: PlanFile, sites: tuple[Site, ...], expression: Expression | None, max_seeds: int) -> Plan:
+    # Sites are stored under the names that they have here.
+    uses = tuple(SiteUse(use=site.name, hosts=use.hosts) for site, use in zip(sites, file.sites, strict=True))
     match = file.match.strip() or " and ".join(_filled(file))
-    expression = _expression(document, file)
     return Plan(file.model_copy(update={"sites": uses, "match": match}), sites, expression, max_seeds)
+
+
+def _check_start(document: YamlDocument, plan: Plan) -> None:
+    """Refuses start addresses that no site of the plan reads, and start files that can't be read."""
+    errors = []
+    for index, address in enumerate(plan.file.start):
+        try:
+            seed_of(plan, address)
+        except UrlError as error:
+            errors.append(document.error(("start", index), address, f"an http(s) address: {error}"))
+        except LookupError:
+            expected = "an address on a host that a site of the plan reads; `any` among its sites reads all others"
+            errors.append(document.error(("start", index), address, expected))
+    for index, name in enumerate(plan.file.start_file):
+        try:
+            start_file(plan.folder, name)
+        except ValueError as error:
+            errors.append(document.error(("start_file", index), name, str(error)))
+    if errors:
+        raise yamlfile.in_one(errors)
 
 
 def _site(
@@ -246,16 +319,16 @@ def _site(
             raise document.error((*path, error.key), error.value, error.expected) from None
     if site.name in described:
         site = site.described(described[site.name])
-    if not (site.searchable or site.search.description):
-        raise document.error(path, use.use, f"a site with a search; scrapy seeds offer takes pages of {use.use}")
     if site.needs_base:
         expected = f"the place of a {use.use}: {{use: {use.use}, name: ..., base: https://...}}"
         raise document.error(path, use.use, expected)
     return site
 
 
-def _expression(document: YamlDocument, file: PlanFile) -> Expression:
-    """Returns what `match` says; without it, all classes that have words, joined by and."""
+def _expression(document: YamlDocument, file: PlanFile) -> Expression | None:
+    """Returns what `match` says; without it, all classes that have words, joined by and; None: it has no keywords."""
+    if not file.keywords:
+        return None
     filled = _filled(file)
     if not filled:
         raise document.error(("keywords",), list(file.keywords), "words in at least one class")
@@ -274,6 +347,10 @@ def _filled(file: PlanFile) -> list[str]:
 
 def _count(document: YamlDocument, plan: Plan) -> None:
     """Refuses a plan without combinations or with too many nav seeds."""
+    assert plan.expression is not None  # the caller has looked
+    if not plan.searched:
+        names = [site.name for site in plan.sites]
+        raise document.error(("sites",), names, "at least one site with a search, which keywords are for")
     try:
         number = len(plan.combinations())
     except TooManyError as error:
@@ -295,7 +372,7 @@ def _count(document: YamlDocument, plan: Plan) -> None:
 
 def _ask(document: YamlDocument, plan: Plan) -> None:
     """Refuses a plan with a combination that a site can't be asked for."""
-    for site in plan.sites:
+    for site in plan.searched:
         for words in plan.combinations():
             try:
                 plan.targets(site, words)

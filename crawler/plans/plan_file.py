@@ -16,17 +16,26 @@ from pydantic import (
     model_validator,
 )
 
+from crawler.base.errors import UrlError, shown
 from crawler.base.models import is_plan_name
+from crawler.base.urls import MAX_URL_CHARACTERS, canonical
 from crawler.base.yamlfile import Part, ShortPart
 from crawler.plans.match import OPERATORS
+from crawler.plans.plan_follow import PlanFollow
+from crawler.plans.site_choice import BELOW, EVERY_HOST
+from crawler.sites.follow import checked_domain
 
 MAX_WORD_CHARACTERS = 200  # the longest keyword: search boxes take no more
 MAX_SITES = 1_000  # most sites of a plan: each is a file to read
+MAX_START = 1_000  # most addresses in a plan, which stands in Redis and in workers' memory; files take any number
+ANY, READS_ANY = "any", "web"  # the word for all other pages, and the built-in site that reads them
 _MAX_INTERVAL_D = 366  # most days between two runs of a plan; more is a mistake
 _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
 _SCHEDULE = re.compile(r"every ([1-9][0-9]{0,6}) ?([mhd])")
 _CLASS_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_SITE_FORMS = "a site's name, or {use: NAME, name: NEW-NAME, base: https://...}"
+_SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"
+# Keys that only say how is searched for keywords.
+_OF_SEARCHES = ("match", "match_text", "pages", "per_page", "sort", "since", "schedule")
 
 Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_WORD_CHARACTERS)]
 Words = Annotated[tuple[Word, ...], Field(strict=False)]
@@ -71,6 +80,15 @@ class SiteUse(ShortPart):
         description="Where it is: what {base} stands for in the site's file; only with `name`.",
         examples=["https://wiki.example.org/w"],
     )
+    hosts: tuple[Annotated[str, Field(min_length=1, max_length=255)], ...] = Field(
+        (),
+        strict=False,
+        max_length=1_000,
+        description="Whose pages it reads, of those that start addresses and links lead to: a host, a domain with all "
+        "below it (`*.gov.cn`), or `*`. Without it, those of the site's file; `any`, and each site whose file names no "
+        "place, reads what no other site does.",
+        examples=[["*.gov.cn"]],
+    )
 
     short_for = "use"
     forms = _SITE_FORMS
@@ -80,6 +98,29 @@ class SiteUse(ShortPart):
         if bool(self.name) != bool(self.base):
             raise ValueError(_SITE_FORMS)
         return self
+
+    @field_validator("use")
+    @classmethod
+    def _any(cls, value: str) -> str:
+        return READS_ANY if value == ANY else value
+
+    @field_validator("hosts")
+    @classmethod
+    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_host_pattern(pattern) for pattern in value)
+
+
+def _host_pattern(value: str) -> str:
+    """Returns a pattern of hosts as hosts of canonical URLs have it."""
+    if value == EVERY_HOST:
+        return value
+    domain = value.removeprefix(BELOW)
+    try:
+        if EVERY_HOST not in domain:
+            return BELOW * value.startswith(BELOW) + checked_domain(domain)
+    except ValueError:
+        pass
+    raise ValueError("a host such as www.example.org, *.example.org, or *")
 
 
 def _class_name(value: Any) -> Any:
@@ -92,7 +133,7 @@ ClassName = Annotated[str, BeforeValidator(_class_name)]
 
 
 class PlanFile(Part):
-    """What to look for, and where: keywords and their logic, sites, pages, schedule."""
+    """What to look for, and where: keywords and their logic, or start addresses; sites, pages, schedule."""
 
     name: str = Field(
         description="Name of the plan, in the ledger and in every item: 1 to 64 of a-z, 0-9 and -. One name, one plan: "
@@ -100,16 +141,43 @@ class PlanFile(Part):
         examples=["flood-2026"],
     )
     sites: tuple[SiteUse, ...] = Field(
+        (),
         strict=False,
         min_length=1,
         max_length=MAX_SITES,
-        description="Where to search. Each site once; another name tells two places of one kind apart.",
+        description="Where to search, and who reads the pages that start addresses and links lead to. Each site once; "
+        "another name tells two places of one kind apart. `any` reads any page, without selectors: what a plan with "
+        "start addresses has where it names no sites.",
         examples=[["city_news", {"use": "mediawiki", "name": "city-wiki", "base": "https://wiki.example.org/w"}]],
     )
+    start: tuple[Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARACTERS)], ...] = Field(
+        (),
+        strict=False,
+        max_length=MAX_START,
+        description="Addresses that the crawl begins with, beside or instead of `keywords`.",
+        examples=[["https://city.example.org/"]],
+    )
+    start_file: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
+        (),
+        strict=False,
+        max_length=100,
+        description="Files of such addresses, in the plan's folder or below it: UTF-8, one on each line; blank lines "
+        "and those that begin with # are passed over. They may have millions of lines. What is no address is counted, "
+        "and named as the plan is checked and submitted.",
+        examples=[["hosts.txt"]],
+    )
+    follow: PlanFollow | None = Field(
+        None,
+        description="Which links of the plan's pages are followed, whatever their sites' files say; without it, none "
+        "of start pages, and of results those that their site follows.",
+        examples=[{"depth": 5, "links": 100}],
+    )
     keywords: dict[ClassName, KeywordClass] = Field(
+        {},
         min_length=1,
         max_length=100,
-        description="Classes of words, by names of your own: small letters, digits and _, other than and, or.",
+        description="Classes of words, by names of your own: small letters, digits and _, other than and, or. May be "
+        "left out beside start addresses.",
         examples=[{"region": {"optional": ["重庆", "四川"]}, "event": {"required": ["洪水"]}}],
     )
     match: str = Field(
@@ -124,7 +192,8 @@ class PlanFile(Part):
         default=False,
         description="Takes a page that a search led to only if its title, text or comments have all words of a "
         "combination, in upper or lower case, whichever search it was; others fail as `lacks-words`. Their links are "
-        "followed all the same. A site can ask for it by `results.match_text`.",
+        "followed all the same. A site can ask for it by `results.match_text`. In a plan with `start` or `follow` it "
+        "holds for every page.",
         examples=[True],
     )
     pages: int = Field(5, ge=1, le=1_000, description="Pages of results, for each combination and site.", examples=[10])
@@ -164,6 +233,38 @@ class PlanFile(Part):
         if value and not 0 < _seconds(value) <= _MAX_INTERVAL_D * _UNITS_S["d"]:
             raise ValueError(f"every 30m, every 2h or every 1d; from 1m to {_MAX_INTERVAL_D}d")
         return value
+
+    @field_validator("sites", mode="before")
+    @classmethod
+    def _any_site(cls, value: Any) -> Any:
+        return [ANY] if value == ANY else value
+
+    @field_validator("start")
+    @classmethod
+    def _start(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for number, address in enumerate(value):
+            try:
+                canonical(address, routes=True)
+            except UrlError:
+                raise ValueError(f"start.{number}: an http(s) address, not {shown(address)}") from None
+        return value
+
+    @property
+    def names_pages(self) -> bool:
+        """Whether it names pages to begin with."""
+        return bool(self.start or self.start_file)
+
+    @property
+    def is_general(self) -> bool:
+        """Whether it says itself what links are worth, instead of its sites."""
+        return self.names_pages or self.follow is not None
+
+    @property
+    def beside_keywords(self) -> str:
+        """The first key that says something of searches, where there are no keywords; empty for none."""
+        fields = type(self).model_fields
+        given = (name for name in _OF_SEARCHES if getattr(self, name) != fields[name].default)
+        return "" if self.keywords else next(given, "")
 
     @cached_property
     def since_day(self) -> date | None:

@@ -1,4 +1,4 @@
-"""Submitting a plan: its definition and its sites go to Redis, its nav seeds into the frontier."""
+"""Submitting a plan: its definition and its sites go to Redis, its nav seeds and start pages into the frontier."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from crawler.base.errors import PlanError
 from crawler.frontier.offer import OFFER_BATCH
 from crawler.frontier.seed_admin import SeedAdmin, UnfinishedSeed
 from crawler.plans.plan_record import PlanRecord
+from crawler.plans.start_pages import Skipped, start_pages
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Mapping
+    from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 
     from crawler.base.models import Frontier, Seed
     from crawler.frontier.queue import Queue
@@ -35,8 +36,9 @@ async def submit(
     *,
     replace: bool = False,
     replace_sites: bool = True,
+    skipped: Skipped | None = None,
 ) -> AsyncIterator[tuple[int, int]]:
-    """Stores a plan and offers its nav seeds; yields (offered, new) after each batch.
+    """Stores a plan and offers its nav seeds, then its start pages; yields (offered, new) after each batch.
 
     Submitting the same plan again goes on where it stopped, also after a pause: seeds that are there count as known.
     When it dies half-way, the same call completes it.
@@ -51,8 +53,10 @@ async def submit(
             Those that lacked its words are looked at again, by the new words, or are new to it should it find them.
         replace_sites: Whether its sites may take the place of stored ones that differ. A plan that goes on and is
             paused stays so then.
+        skipped: Told of lines of start files that are left out.
 
     Raises:
+        InputError: A start file can't be read; what was offered before stays, and the same call goes on.
         PlanError: Another plan of that name is there, or this one was cancelled, and `replace` is off. Or a stored site
             differs from the plan's, and `replace_sites` is off. Or somebody else has cancelled, replaced or deleted it
             meanwhile; what was offered since is ended likewise.
@@ -76,13 +80,17 @@ async def submit(
     for admin in (nav, content):
         await admin.resume(plan.name)
     offered = new = 0
-    seeds = plan.nav_seeds(record.edition)
-    while batch := list(itertools.islice(seeds, OFFER_BATCH)):
-        new += sum(await queues["nav"].offer(batch, record.edition, edition=record.edition, confirmed=True))
-        offered += len(batch)
-        await _move_deadline(record, registry, nav, await registry.now_ms() + OFFERING_MILLISECONDS)
-        yield offered, new
-    await _move_deadline(record, registry, nav, 0)
+    seeds: Mapping[Frontier, Iterator[Seed]] = {
+        "nav": plan.nav_seeds(record.edition),
+        "content": start_pages(plan, skipped or Skipped()),
+    }
+    for frontier, of_frontier in seeds.items():
+        while batch := list(itertools.islice(of_frontier, OFFER_BATCH)):
+            new += sum(await queues[frontier].offer(batch, record.edition, edition=record.edition, confirmed=True))
+            offered += len(batch)
+            await _move_deadline(record, registry, (nav, content), await registry.now_ms() + OFFERING_MILLISECONDS)
+            yield offered, new
+    await _move_deadline(record, registry, (nav, content), 0)
 
 
 def _is_wanted(sites: Collection[str], words: Collection[Combination], seed: Seed) -> bool:
@@ -167,7 +175,9 @@ def _admit(
     return record.decided("paused" if is_paused else "active", now_ms)
 
 
-async def _move_deadline(record: PlanRecord, registry: Registry, nav: SeedAdmin, until_ms: int) -> None:
+async def _move_deadline(
+    record: PlanRecord, registry: Registry, admins: tuple[SeedAdmin, SeedAdmin], until_ms: int
+) -> None:
     """Says until when a submission counts as alive; 0 ends it.
 
     Raises:
@@ -185,8 +195,10 @@ async def _move_deadline(record: PlanRecord, registry: Registry, nav: SeedAdmin,
         await registry.change_plan(record.name, moved)
     except PlanError:
         now = (await registry.plans()).get(record.name)
+        nav, content = admins
         if now is not None and now.edition == record.edition:
             await nav.set_aside(record.name)
+            await content.set_aside(record.name)
         else:
             await nav.drop(record.name, lambda seed: seed.seed.edition == record.edition, reasons.REPLACED)
         raise

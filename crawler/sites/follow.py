@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, field_validator
 
@@ -12,6 +12,11 @@ from crawler.base.urls import canonical, host, hostname, without_host_dot
 from crawler.base.yamlfile import Part
 from crawler.sites.pattern import PatternField
 from crawler.sites.selector import Selector, SelectorField
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawler.sites.pattern import Pattern
 
 
 class Follow(Part):
@@ -71,7 +76,7 @@ class Follow(Part):
     @field_validator("allow_domains")
     @classmethod
     def _domains(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(_checked_domain(domain) for domain in value)
+        return tuple(checked_domain(domain) for domain in value)
 
     def wants(self, url: str, page_url: str) -> bool:
         """Returns whether a link is followed, or a redirect from a page that a link led to.
@@ -80,10 +85,7 @@ class Follow(Part):
             url: Canonical URL of the link, or of the redirect's target.
             page_url: Canonical URL of the page with the link, or of the one that redirects.
         """
-        url = without_host_dot(url)  # patterns are written without it
-        if self.allow and not any(pattern.found_in(url) for pattern in self.allow):
-            return False
-        return self._in_scope(url, page_url) and not any(pattern.found_in(url) for pattern in self.deny)
+        return passes(url, self.allow, self.deny) and self._in_scope(url, page_url)
 
     def makes_item(self, url: str) -> bool:
         """Returns whether the page with this canonical URL becomes an item; if not, it only leads on."""
@@ -93,11 +95,29 @@ class Follow(Part):
     def _in_scope(self, url: str, page_url: str) -> bool:
         if host(url) == host(page_url):
             return True
-        name = hostname(url)
-        return any(name == domain or name.endswith(f".{domain}") for domain in self.allow_domains)
+        return in_domains(url, self.allow_domains)
 
 
-def _checked_domain(value: str) -> str:
+def passes(url: str, allow: Sequence[Pattern], deny: Sequence[Pattern]) -> bool:
+    """Returns whether an address matches one of the patterns that allow it, if there are any, and none that deny it."""
+    url = without_host_dot(url)  # patterns are written without it
+    if allow and not any(pattern.found_in(url) for pattern in allow):
+        return False
+    return not any(pattern.found_in(url) for pattern in deny)
+
+
+def in_domains(url: str, domains: Sequence[str]) -> bool:
+    """Returns whether the host of an address is one of the domains, or below one."""
+    name = hostname(url)
+    return any(name == domain or name.endswith(f".{domain}") for domain in domains)
+
+
+def checked_domain(value: str) -> str:
+    """Returns a domain as hosts of canonical URLs have it.
+
+    Raises:
+        ValueError: It is none.
+    """
     with contextlib.suppress(UrlError):
         if not any(mark in value for mark in ":/?#@\\"):
             return hostname(canonical(f"http://{value}/"))

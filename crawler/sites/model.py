@@ -405,6 +405,8 @@ class Site(Part):
 
     def matches_text(self, seed: Seed) -> bool:
         """Returns whether a content page makes an item only if its text has words of the plan that wants it."""
+        if seed.general and seed.match_text:  # which no search need have led to
+            return True
         return bool(seed.keywords) and (seed.match_text or self.results.match_text)
 
     @property

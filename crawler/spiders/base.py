@@ -256,12 +256,16 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         except UrlError as error:
             self.decide_outcome(visit, outcome_of_redirect_error(error))
             return
-        targets = [seed for seed in visit.seeds if site.may_redirect(seed, target)]
+        try:
+            targets = [there for seed in visit.seeds if (there := await self._moved(seed, target, site))]
+        except UnavailableError as error:
+            self._release(visit, error)
+            return
         if not targets:
             self.decide_outcome(visit, OUT_OF_SCOPE)
             return
         moved = [
-            replace(seed, url=target, method="GET", body="", hops=seed.hops + 1)  # GET, as browsers do
+            replace(seed, method="GET", body="", hops=seed.hops + 1)  # GET, as browsers do
             for seed in targets
             if seed.hops < MAX_HOPS
         ]
@@ -276,6 +280,16 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             visit.note = reasons.REDIRECTED
             going = {seed.plan for seed in moved}
             visit.leave_out(*(seed for seed in visit.seeds if seed.plan not in going))
+
+    async def _moved(self, seed: Seed, target: str, site: Site) -> Seed | None:
+        """Returns the seed of a page at the address that it has moved to; None: its plan may not have it there.
+
+        Raises:
+            UnavailableError: What the plan says can't be had now.
+        """
+        if seed.general and seed.frontier == "content":
+            return (await self.claiming.plan_crawls.of(seed)).moved(seed, target)
+        return replace(seed, url=target) if site.may_redirect(seed, target) else None
 
     def _release(self, visit: Visit, error: UnavailableError) -> None:
         """Decides that a seed is released: it can't be finished here now, by no fault of its own."""

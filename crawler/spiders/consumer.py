@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from crawler.sites import Site
     from crawler.sites.follow import Follow
     from crawler.sites.joined import Joined
+    from crawler.worker.definitions.plan_crawl import PlanCrawl
     from crawler.worker.visits.visit import Visit
 
 NODE = socket.gethostname()
@@ -84,23 +85,28 @@ class ConsumerSpider(FrontierSpider):
         address = site.address_of(visit.seed.url)
         if address != visit.seed.url:
             page = replace(page, url=visit.seed.url)  # what was fetched is the page's twin at another address
-        follow = site.follow
-        if follow and all(seed.depth >= follow.depth for seed in visit.seeds):
+        follow, crawls = site.follow, await self._crawls(visit)
+        if follow and all(seed.general or seed.depth >= follow.depth for seed in visit.seeds):
             follow = None
-        if site.follow and (follow is None or page.url != visit.seed.url):
+        can_follow = site.follow or any(seed.general for seed in visit.seeds)
+        if can_follow and (page.url != visit.seed.url or not (follow or crawls)):
             visit.leads_on = True  # for a plan that finds the page in another number of steps
-        max_links = self.max_links if follow else 0
+        max_links = self.max_links if follow or crawls else 0
         reading = await extract.offload(
             extract.read,
             page,
             site,
             max_links=max_links,
+            by_site=follow is not None,
+            rules=list(crawls.values()),
             parser_modules=self.parser_modules,
             markdown=self.makes_markdown,
             robot=self.robot,
         )
         if follow:
             await self._offer(reading.links, visit, follow)
+        for (seed, crawl), links in zip(crawls.items(), reading.links_by_rule, strict=True):
+            await self._offer_linked(links, visit, seed, crawl)
         if (first := reading.fields()) is None:
             visit.note = reasons.LIST_PAGE
             visit.leads_on = True  # for a plan that asks later: there is no item to tell it of
@@ -239,12 +245,29 @@ class ConsumerSpider(FrontierSpider):
                 match_text=seed.match_text,
             )
             for seed in visit.seeds
-            if seed.depth < follow.depth
+            if not seed.general and seed.depth < follow.depth
             for url in links.urls
         ]
         if further:
             visit.leads_on = True
             await self.claiming.offers.offer(further, budget=follow.per_host)
+
+    async def _crawls(self, visit: Visit) -> dict[Seed, PlanCrawl]:
+        """Returns what the plans say of the page's links that follow any from here, each with the page as it wants it.
+
+        Raises:
+            UnavailableError: That can't be had now.
+        """
+        crawls = {seed: await self.claiming.plan_crawls.of(seed) for seed in visit.seeds if seed.general}
+        return {seed: crawl for seed, crawl in crawls.items() if seed.depth < crawl.follow.depth}
+
+    async def _offer_linked(self, links: Links, visit: Visit, seed: Seed, crawl: PlanCrawl) -> None:
+        """Offers the links of a page to a plan that follows them by its own word; returns as `_offer` does."""
+        await self.count_left_out(links, seed)
+        further = [linked for url in links.urls if (linked := crawl.linked(seed, url))]
+        if further:
+            visit.leads_on = True
+            await self.claiming.offers.offer(further, budget=crawl.follow.per_host)
 
 
 def _combinations_in(fields: Fields, search: CombinationSearch) -> list[tuple[str, ...]]:

@@ -68,7 +68,16 @@ class ProducerSpider(FrontierSpider):
         visit.end_fetch()  # the host's turn is free while Redis takes the offers
         await self.count_left_out(links, replace(seed, frontier="content"))
         results = [
-            Seed(url, seed.plan, seed.site, keywords=words, row=row.said, exact=seed.exact, match_text=seed.match_text)
+            Seed(
+                url,
+                seed.plan,
+                seed.site,
+                keywords=words,
+                row=row.said,
+                exact=seed.exact,
+                match_text=seed.match_text,
+                general=seed.general,
+            )
             for url, row, words in await self._matching(links, seed, site)
         ]
         names_all = site.search.paging is not None and site.search.paging.names_all

@@ -23,8 +23,9 @@ from crawler.worker.visits.visit import Lane, Visit, VisitEnded
 
 if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger
-    from crawler.base.models import Claimed
+    from crawler.base.models import Claimed, Seed
     from crawler.frontier.queue import ClaimAnswer
+    from crawler.sites import Site
     from crawler.worker.turns.turns import Turns
     from crawler.worker.worker import Worker
 
@@ -109,6 +110,8 @@ class HeldSeeds:
         self.visits.update(to_be_told, *(lane.not_started for lane in lanes))
         self.lanes.hold(lanes)
         await self._claiming.sites.load({claimed.seed.site for claimed in answer.seeds})
+        if general := [seed for claimed in answer.seeds for seed in claimed.seeds if seed.general]:
+            await self._claiming.plan_crawls.load(general)
         if self._life.stopping.is_set():
             self.lanes.release_not_started()
         for lane in lanes:
@@ -128,7 +131,7 @@ class HeldSeeds:
             return
         if site is None and self._claiming.sites.is_being_read(name):
             visit.end_at_once("postpone", reasons.UNREAD_SITE, int(UNREAD_SITE_SECONDS * 1000))
-        elif site is not None and site.follow and any(seed.depth < site.follow.depth for seed in visit.seeds):
+        elif any(_may_lead_on(seed, site) for seed in visit.seeds):
             visit.end_at_once("fetch", reasons.FOLLOWS)
         elif site is not None and any(map(site.matches_text, visit.seeds)):
             visit.end_at_once("fetch", reasons.MATCHES_TEXT)
@@ -210,3 +213,8 @@ class HeldSeeds:
             if visit.claimed.quarantined:
                 self._runs_alone = False
         self.lanes.forget(event.partition)
+
+
+def _may_lead_on(seed: Seed, site: Site | None) -> bool:
+    """Returns whether links of a seed's page may be followed for its plan."""
+    return seed.general or (site is not None and site.follow is not None and seed.depth < site.follow.depth)

@@ -28,6 +28,7 @@ FULL = Seed(
     row='{"author":"Ann"}',
     exact=True,
     match_text=True,
+    general=True,
     further_keywords=(("洪水", "\t,\\"), ("]}",)),
 )
 

@@ -191,6 +191,7 @@ def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):
         "replaced": False,
         "state": "active",
         "sites": [{"site": "board", "version": 1, "base": "http://board.test"}],
+        "skipped": [],
         "warnings": [{"site": "board", "host": "board.test", "why": NO_ADDRESS}],
     }
     again = json_of(scrapy("plan", "submit", plan_file, "--json"))

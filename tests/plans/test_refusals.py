@@ -12,15 +12,15 @@ BLOCK = "name: test\nsites:\n  - board\nkeywords:\n  a:\n    optional:\n      - 
 HUNDRED = "[" + ", ".join(f"w{number}" for number in range(100)) + "]"
 LONG = "长" * 200
 
-KEYS = "keywords, match, match_text, name, pages, per_page, schedule, since, sites, sort"
+KEYS = "follow, keywords, match, match_text, name, pages, per_page, schedule, since, sites, sort, start, start_file"
 CLASS_NAME = "a class name of small letters, digits and _, other than and, or"
-SITE_FORMS = "a site's name, or {use: NAME, name: NEW-NAME, base: https://...}"
+SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"
 SCHEDULES = "every 30m, every 2h or every 1d; from 1m to 366d"
 
 KEYS_AND_VALUES = [
     ("sites: [board]\nkeywords: {a: {optional: [x]}}", ":1: name", "nothing", "this key"),
     ("name: test\nkeywords: {a: {optional: [x]}}", ":1: sites", "nothing", "this key"),
-    ("name: test\nsites: [board]", ":1: keywords", "nothing", "this key"),
+    ("name: test\nsites: [board]", ":1: keywords", "nothing", "this key, or start: addresses to begin with"),
     (HEAD + "page: 3", ":4: page", "'page'", f"pages (did you mean it?); keys here: {KEYS}"),
     (HEAD + "pages: 0", ":4: pages", "0", "at least 1"),
     (HEAD + "pages: 1001", ":4: pages", "1001", "at most 1000"),
@@ -34,6 +34,62 @@ KEYS_AND_VALUES = [
     (HEAD + "schedule: every 0m", ":4: schedule", "'every 0m'", SCHEDULES),
     (HEAD.replace("test", "Flood 2026"), ":1: name", "'Flood 2026'", "1 to 64 of a-z, 0-9 and -"),
     (HEAD.replace("test", '"a\\n"'), ":1: name", r"'a\n'", "1 to 64 of a-z, 0-9 and -"),
+]
+START = "name: test\nstart: [https://a.test/]\n"
+BEGINNINGS = [
+    (
+        START.replace("https://a.test/", "a.test"),
+        ":2: start",
+        "['a.test']",
+        "start.0: an http(s) address, not 'a.test'",
+    ),
+    (
+        START.replace("https:", "ftp:"),
+        ":2: start",
+        "['ftp://a.test/']",
+        "start.0: an http(s) address, not 'ftp://a.test/'",
+    ),
+    (START + "pages: 3", ":3: pages", "3", "keywords beside it: it says how sites are searched for them"),
+    (
+        START + "match_text: true",
+        ":3: match_text",
+        "True",
+        "keywords beside it: it says how sites are searched for them",
+    ),
+    (
+        START + "schedule: every 1d",
+        ":3: schedule",
+        "'every 1d'",
+        "keywords beside it: it says how sites are searched for them",
+    ),
+    (START + "keywords: {}", ":3: keywords", "{}", "at least 1 item"),
+    (START + "follow: {depth: -1}", ":3: follow.depth", "-1", "at least 0"),
+    (START + "follow: {hosts: all}", ":3: follow.hosts", "'all'", "'own' or 'any'"),
+    (
+        START + "follow: {allow: ['(']}",
+        ":3: follow.allow.0",
+        "'('",
+        "a regular expression in RE2's syntax (missing ): ()",
+    ),
+    (START + "start_file: [../x]", ":3: start_file.0", "'../x'", "a plan that is read from a file"),
+    (
+        START + "sites: [{use: web, hosts: ['a*.b']}]",
+        ":3: sites.0.hosts",
+        "['a*.b']",
+        "a host such as www.example.org, *.example.org, or *",
+    ),
+    (
+        START + "sites: [{use: web, hosts: [b.test]}]",
+        ":2: start.0",
+        "'https://a.test/'",
+        "an address on a host that a site of the plan reads; `any` among its sites reads all others",
+    ),
+    (
+        START + "sites: any\nkeywords: {a: {required: [x]}}",
+        ":3: sites",
+        "['web']",
+        "at least one site with a search, which keywords are for",
+    ),
 ]
 KEYWORDS = [
     (BLOCK + "      - 119", ":8: keywords.a.optional.1", "'119'", 'text: put it in quotes, "119"'),
@@ -95,7 +151,9 @@ def refusal(text, sites_dir):
     return str(caught.value)
 
 
-@pytest.mark.parametrize(("text", "where", "got", "expected"), KEYS_AND_VALUES + KEYWORDS + SITES + COMBINATIONS)
+@pytest.mark.parametrize(
+    ("text", "where", "got", "expected"), KEYS_AND_VALUES + BEGINNINGS + KEYWORDS + SITES + COMBINATIONS
+)
 def test_one_message_says_what_is_wrong_where(text, where, got, expected, sites_dir):
     assert (
         refusal(text, sites_dir)

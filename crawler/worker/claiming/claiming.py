@@ -17,6 +17,7 @@ from crawler.servers.redis_full import RedisFull
 from crawler.worker.claiming.claims import Claims
 from crawler.worker.claiming.fair_share import FairShare
 from crawler.worker.definitions.plan_cache import PlanCache
+from crawler.worker.definitions.plan_crawl import PlanCrawls
 from crawler.worker.definitions.plan_words import PlanWords
 from crawler.worker.definitions.site_cache import SiteCache
 from crawler.worker.offers.offers import Offers
@@ -68,6 +69,7 @@ class Claiming:
         sites: Those that are worked on.
         plans: What the plans say that are worked on.
         plan_words: The words of these plans.
+        plan_crawls: What they say of links.
         searches: What is known of searches under way.
         gaps: What items lack.
         teller: Tells plans of pages that were delivered before.
@@ -99,6 +101,7 @@ class Claiming:
         self.sites = SiteCache(self.registry, events, sites)
         self.plans = PlanCache(self.registry, events)
         self.plan_words = PlanWords(self.plans, self.sites)
+        self.plan_crawls = PlanCrawls(self.plans, self.sites)
         self.searches = SearchProgress(redis, keys)
         self.gaps = Gaps()
         self.teller = Teller(events)

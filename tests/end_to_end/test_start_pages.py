@@ -1,0 +1,170 @@
+"""A plan that begins with addresses: its links are followed breadth-first, as the plan says, and each page once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import yaml
+from hostile.hostile_wire_bodies import answer
+
+TEXT = "Some words of a page, one after the other, so that it has a text. " * 5
+
+
+def page(path, *links, text=TEXT):
+    anchors = "".join(f"<a href='{link}'>{link}</a> " for link in links)
+    body = (
+        f"<html><head><title>{path}</title></head><body><article><p>{text}{path}</p></article>{anchors}</body></html>"
+    )
+    return [answer(body.encode())]
+
+
+def redirect(to):
+    return [f"HTTP/1.1 301 M\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()]
+
+
+def submit(crawl, *options, folder=None, **keys):
+    """Submits a plan; returns what the command answers."""
+    file = (folder or crawl.folder) / "city.yaml"
+    file.write_text(yaml.safe_dump({"name": "city"} | keys), encoding="utf-8")
+    return crawl.json("plan", "submit", file, *options)
+
+
+def paths(host, crawl):
+    return Counter(item["url"].removeprefix(host.url) for item in crawl.items())
+
+
+class Tree:
+    """A site whose pages each lead to two further ones, to the first page and to a print version."""
+
+    def __call__(self, path):
+        number = int(path.strip("/") or 1)
+        return page(path, f"/{2 * number}", f"/{2 * number + 1}", "/", f"/{number}/print")
+
+
+def test_links_are_followed_as_far_as_the_plan_says_each_page_once(serve, crawl):
+    host, other = serve(Tree()), serve(Tree())
+    keys = {"start": [f"{host.url}/"], "follow": {"depth": 3, "deny": ["/print$"]}, "sites": "any"}
+    answered = submit(crawl, **keys)
+    assert (answered["offered"], answered["new"], answered["nav_seeds"]) == (1, 1, 0)
+    assert crawl.json("plan", "show", "city")["done"] is False
+    crawl.finish()
+    expected = {"/": 1} | {f"/{number}": 1 for number in range(2, 16)}
+    assert paths(host, crawl) == expected
+    asked = [one.path for one in host.pages()]
+    assert sorted(asked) == sorted(expected)
+    assert [len(path) for path in asked[:3]] == [1, 2, 2]  # the start page, then those one link away
+    assert not other.pages()
+    total = crawl.total()
+    assert total["finished"] == len(expected)
+    assert total["failed"] == total["ready"] == total["executing"] == 0
+    shown = crawl.json("plan", "show", "city")
+    assert (shown["done"], shown["percent_done"], shown["seconds_left"]) == (True, 100.0, 0.0)
+    assert {item["resource"] for item in crawl.items()} == {"web"}
+    again = submit(crawl, **keys)
+    assert (again["known"], again["resumed"]) == (1, True)
+
+
+def test_start_files_are_read_line_by_line_and_junk_is_named(serve, crawl):
+    host = serve(page)
+    long = "http://x.test/" + "y" * 1_000_000
+    lines = [
+        "\ufeff" + f"{host.url}/a",
+        "",
+        "# hosts",
+        f"  {host.url}/b\r",
+        "ftp://x.test/",
+        "junk",
+        long,
+        f"{host.url}/c",
+    ]
+    (crawl.folder / "hosts.txt").write_bytes("\n".join(lines).encode() + b"\n\xff\xfe\xfd\n" + f"{host.url}/a".encode())
+    answered = submit(crawl, start_file=["hosts.txt"])
+    assert (answered["offered"], answered["new"]) == (4, 3)
+    summary, *named = answered["skipped"]
+    assert summary == (
+        "4 lines of start files are left out: 2 no http(s) address, 1 more than 32,768 bytes, 1 no UTF-8; the first:"
+    )
+    assert [line.split(": ")[0].strip() for line in named] == [f"hosts.txt:{number}" for number in (5, 6, 7, 9)]
+    record = json.loads(crawl.redis.hget(crawl.keys.plans, "city"))
+    assert host.url not in json.dumps(record)
+    crawl.finish()
+    assert paths(host, crawl) == {"/a": 1, "/b": 1, "/c": 1}
+    assert crawl.json("plan", "check", crawl.folder / "city.yaml")["start_pages"] == 4
+
+
+def test_hosts_have_sites_of_their_own_and_redirects_are_held_to_the_plan(serve, crawl):
+    other = serve(page)
+
+    def pages(path):
+        elsewhere = {"/moved": "/there", "/away": f"{other.url}/x", "/": ""}
+        if path == "/":
+            return page(path, "/a", "/moved", "/away", f"{other.url}/linked")
+        return redirect(elsewhere[path]) if path in elsewhere else page(path, "/deeper")
+
+    host = serve(pages)
+    crawl.write_site("board", {"content": {"title": "css:title", "content": "css:article p"}})
+    sites = [{"use": "board", "hosts": ["127.0.0.1"]}]
+    answered = submit(crawl, start=[f"{host.url}/"], sites=sites, follow={"depth": 1})
+    assert answered["sites"] == [{"site": "board", "version": 1, "base": ""}]
+    crawl.finish()
+    assert paths(host, crawl) == {"/": 1, "/a": 1, "/there": 1}
+    assert {item["resource"] for item in crawl.items()} == {"board"}
+    assert crawl.unfinished() == {f"{host.url}/away": ("failed", "out-of-scope")}
+    assert not other.pages()
+    crawl.total()
+
+
+def test_a_page_of_two_plans_leads_each_as_far_as_it_says(serve, crawl):
+    host = serve(Tree())
+    for name, depth in (("near", 1), ("far", 2)):
+        submit(crawl, name=name, start=[f"{host.url}/"], follow={"depth": depth, "deny": ["print"]})
+    crawl.finish()
+    accounts = crawl.json("ledger", "far")["total"], crawl.json("ledger", "near")["total"]
+    assert [account["finished"] for account in accounts] == [7, 3]
+    assert len(host.pages()) == 7
+    crawl.total()
+
+
+def test_searches_and_start_pages_of_one_plan_both_lead_on(serve, crawl):
+    def pages(path):
+        if path.startswith("/search"):
+            return page(path, "/result-1", "/result-2")
+        return page(path, f"{path.rstrip('/')}/next" if path.count("/next") < 2 else "/")
+
+    host = serve(pages)
+    crawl.write_site(
+        "board",
+        {
+            "search": {"url": f"{host.url}/search?q={{query}}"},
+            "results": {"links": "css:a"},
+            "content": {"title": "css:title", "content": "css:article"},
+        },
+    )
+    keywords = {"word": {"required": ["Some"]}}
+    submit(crawl, start=[f"{host.url}/start"], sites=["board"], keywords=keywords, follow={"depth": 1}, match_text=True)
+    crawl.finish(producers=1)
+    assert paths(host, crawl) == dict.fromkeys(
+        ["/start", "/start/next", "/result-1", "/result-1/next", "/result-2", "/result-2/next"], 1
+    )
+    assert all(item["keywords"] == ["Some"] for item in crawl.items())
+    crawl.total()
+
+
+def test_a_plan_is_edited_from_keywords_to_start_paused_and_cancelled(serve, crawl):
+    host = serve(Tree())
+    crawl.write_site("board", {"search": {"url": f"{host.url}/search?q={{query}}"}, "results": {"links": "css:a"}})
+    submit(crawl, sites=["board"], keywords={"word": {"required": ["flood"]}})
+    start = {"start": [f"{host.url}/"], "follow": {"depth": 2, "deny": ["print"]}}
+    submit(crawl, "--replace", **start)
+    crawl.scrapy("plan", "pause", "city")
+    crawl.finish()  # nothing may be claimed
+    assert not host.pages()
+    crawl.scrapy("plan", "resume", "city")
+    crawl.finish()
+    assert len(paths(host, crawl)) == 7
+    submit(crawl, "--replace", **(start | {"start": [f"{host.url}/100"]}))
+    crawl.scrapy("plan", "cancel", "city")
+    crawl.scrapy("plan", "delete", "city")
+    assert crawl.json("plan", "list")["plans"] == []
+    crawl.total()
