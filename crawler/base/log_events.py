@@ -186,6 +186,11 @@ SITE_DAMAGED = LogEvent("site-damaged", "%s; the earlier definition stays in use
 SITE_UNKNOWN = LogEvent("site-unknown", "%s; its pages are tried again later", "error")
 PLAN_DAMAGED = LogEvent("plan-damaged", "%s; what it said before stays in use", "error")
 PLAN_UNKNOWN = LogEvent("plan-unknown", "%s; its searches wait", "error")
+URL_FILTER_FAILED = LogEvent(
+    "url-filter-failed", "filter %s refuses %s, since it raised an error: %r", "filter", "url", "error"
+)
+REGION_DB_KEPT = LogEvent("region-db-kept", "%s; what was opened before stays in use", "error")
+REGION_DB_OPENED = LogEvent("region-db-opened", "%s has changed, and was opened anew", "file")
 SITE_SECRET_MISSING = LogEvent("site-secret-missing", "%s; its pages wait", "error")
 PLANS_NOT_TOLD = LogEvent("plans-not-told", "plans can't be told of %s", "seed")
 START_ENTRIES_REFUSED = LogEvent(

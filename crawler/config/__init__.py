@@ -198,6 +198,30 @@ MAX_LINKS_PER_PAGE: Final = Whole(
     low=1,
     high=10_000,
 )
+URL_FILTERS: Final = Options(
+    "URL_FILTERS",
+    {},
+    "Classes of yours that judge addresses for the `scope` of plans, beside those that ship; null takes one of these "
+    "out. docs/analyst.md says what plans ask of them, and how one is written.",
+    form='paths of filters, each with its place in their order, the cheapest first: {"shop.filters.Weekday": 50}',
+)
+REGION_DB: Final = Location(
+    "REGION_DB",
+    "",
+    "The database of the regions of IP addresses (MaxMind DB, of countries or cities), which plans with "
+    "`scope: {regions: ...}` ask; the extra `geo` reads it. A file that takes its place is used within ten seconds, if "
+    "it is one. Empty: there is none, since each operator has a licence of his own.",
+    form="a file",
+)
+REGION_DB_MAX_AGE_DAYS: Final = Whole(
+    "REGION_DB_MAX_AGE_DAYS",
+    180,
+    "From which age on such a database is refused at a start, and by `scrapy plan check`: addresses change hands, and "
+    "providers publish twice a week. 0: never.",
+    unit="d",
+    low=0,
+    high=36_500,
+)
 CONTACT: Final = Line(
     "CONTACT", "", "A URL or mail address that is added to the User-Agent, so that a site's owner can reach you."
 )

@@ -1,0 +1,1 @@
+"""The filters that ship, by what they judge. The setting URL_FILTERS names them."""
