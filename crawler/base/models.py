@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Frontier = Literal["nav", "content"]
 Settled = Literal["selector", "quiet", "cap"]  # what ended the wait for a rendered page
+MAX_PRIORITY = 9  # of seeds, from 0
 MAX_COMBINATIONS = 50  # of a seed, as lib/combinations.lua has them
 SUCCESS, REDIRECTION = 2, 3  # the first digits of the statuses of such answers
 _PLAN_NAME = re.compile(r"[a-z0-9-]{1,64}")
@@ -50,6 +51,8 @@ class Seed:
         since: First day that they are from, likewise: YYYY-MM-DD, or empty.
         hops: Redirects from other hosts, or for good, that led here.
         depth: Links followed from a content page to here.
+        priority: 0 to 9: what is claimed first of the due seeds of a host, the highest first; of those that are equal
+            in it, the lowest depth first (lua/lib/order.lua).
         interval_s: Seconds between two visits of a scheduled nav seed; 0: visited once.
         run: Which run of a scheduled search a further page belongs to, and part of its identity: each run reads its
             pages anew. 0 for all other seeds.
@@ -75,6 +78,7 @@ class Seed:
     since: str = ""
     hops: int = 0
     depth: int = 0
+    priority: int = 5
     interval_s: int = 0
     run: int = 0
     row: str = ""
@@ -120,9 +124,10 @@ class Seed:
     def dump(self) -> bytes:
         """Returns what Redis stores: `HOST PLAN SITE INTERVAL JSON`.
 
-        Lua scripts read the first four words and never the JSON, from which fields at their default are left out. It is
-        one line, so that what several plans ask for can be stored line by line. Each combination stands between two
-        tabs, by which scripts find it: in JSON they mean nothing, and in its strings they are escaped.
+        Lua scripts read the first four words and never parse the JSON, from which fields at their default are left out.
+        Priority and depth, by which they order seeds, stand at its beginning. It is one line, so that what several
+        plans ask for can be stored line by line. Each combination stands between two tabs, by which scripts find it: in
+        JSON they mean nothing, and in its strings they are escaped.
         """
         compact = {
             short: value for name, short in _SEED_KEYS.items() if (value := getattr(self, name)) != _SEED_DEFAULTS[name]
@@ -155,7 +160,7 @@ class Seed:
         except (ValueError, TypeError, KeyError, AttributeError, UrlError) as error:
             raise FrontierError(f"not a seed: {raw[:80]!r}") from error
         are_kinds = all(type(getattr(seed, name)) is kind for name, kind in _SEED_KINDS.items())  # no bool for an int
-        if not are_kinds or not _are_words(words, *further):
+        if not are_kinds or not _are_words(words, *further) or not 0 <= seed.priority <= MAX_PRIORITY or seed.depth < 0:
             raise FrontierError(f"not a seed: {raw[:80]!r}")
         return seed
 
@@ -190,7 +195,10 @@ def further_plans(lines: bytes | None) -> list[str]:
 
 # The names of fields in the JSON of a stored seed: one letter, since there are millions of seeds. Beside these it has
 # `k`, the keywords, and `c`, the further ones.
+# lua/lib/order.lua looks for the first two at the beginning.
 _SEED_KEYS = {
+    "priority": "q",
+    "depth": "d",
     "url": "u",
     "edition": "e",
     "method": "m",
@@ -201,7 +209,6 @@ _SEED_KEYS = {
     "sort": "o",
     "since": "s",
     "hops": "h",
-    "depth": "d",
     "run": "r",
     "row": "f",
     "exact": "x",

@@ -152,18 +152,23 @@ def print_seed_statuses(answer: dict[str, Any]) -> None:
         _print_seed_status(status)
 
 
-def _found_by(seed: Mapping[str, Any]) -> str:
-    """Returns the combinations of words whose searches found a page, the first one first."""
+def _known_of(seed: Mapping[str, Any] | None) -> str:
+    """Returns what puts a page before others, and the combinations of words whose searches found it, first one first.
+
+    Empty where nothing of that is kept.
+    """
+    if not seed:
+        return ""
     combinations = dict.fromkeys(tuple(words) for words in (seed["keywords"], *seed["further_keywords"]) if words)
-    return "; ".join(" + ".join(words) for words in combinations) or "none"
+    words = "; ".join(" + ".join(words) for words in combinations) or "none"
+    return f", priority {seed['priority']}, depth {seed['depth']}, keywords: {words}"
 
 
 def _print_seed_status(status: dict[str, Any]) -> None:
     print(one_line(f"{status['frontier']} {status['fingerprint']}: {status['state']}, {status['why']}"))
     if status["details"]:
         plans = " + ".join(status["details"]["plans"]) or "unknown"  # a finished page's, of a damaged Redis
-        keywords = f", keywords: {_found_by(status['seed'])}" if status["seed"] else ""
-        print(" ", one_line(f"plan {plans}, site {status['site']}{keywords}"))
+        print(" ", one_line(f"plan {plans}, site {status['site']}{_known_of(status['seed'])}"))
     if score_ms := status["details"].get("score_ms"):
         what = {"failed": "failed", "executing": "claimed"}.get(status["state"], "due")
         print(f"  {what} {format_time(score_ms)}")

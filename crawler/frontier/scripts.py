@@ -37,6 +37,7 @@ PARTS = (
     "waiting",
     "shares",
     "next_starts",
+    "order",
     "hosts",
     "browsers",
     "states",

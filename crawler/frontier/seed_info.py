@@ -9,6 +9,7 @@ from crawler.base.models import Seed, further_plans
 from crawler.frontier import clock
 from crawler.frontier.finished import bucket_of, finished_for
 from crawler.frontier.keys import PartitionKeys, TurnField, as_count, as_text, partition_of
+from crawler.frontier.order import due_of
 from crawler.frontier.queue import DELIVERED
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ async def seed_info(queue: Queue, seed: Seed) -> SeedInfo:
             pipeline.zscore(keys.of(queue.frontier, name), fingerprint)
         tries, reason, claim, crashes, also, *scores = await pipeline.execute()
     now_ms = await clock.now_ms(redis, keys)
-    at_ms = next((_whole(score) for score in scores if score is not None), None)
+    at_ms = next((due_of(_whole(score)) for score in scores if score is not None), None)
     plans = [stored.plan, *further_plans(also)]
     details: dict[str, Any] = {"tries": _whole(tries), "reason": as_text(reason or b""), "score_ms": at_ms}
     details["plans"] = plans

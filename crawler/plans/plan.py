@@ -106,6 +106,7 @@ class Plan:
                     per_page=self.file.per_page,
                     sort=self.file.sort,
                     since=self.file.since,
+                    priority=self.file.priority,
                     interval_s=self.file.interval_s,
                     exact=site.exact,
                     match_text=self.file.match_text,

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from crawler.base.errors import UrlError, shown
-from crawler.base.models import is_plan_name
+from crawler.base.models import MAX_PRIORITY, is_plan_name
 from crawler.base.urls import MAX_URL_CHARACTERS, canonical
 from crawler.base.yamlfile import Part, ShortPart
 from crawler.plans.match import OPERATORS
@@ -211,6 +211,14 @@ class PlanFile(Part):
         description="How often it is searched again: `every` and a number with m, h or d, up to 366d; empty: once. "
         "Pages that are known aren't fetched again.",
         examples=["every 30m"],
+    )
+    priority: int = Field(
+        5,
+        ge=0,
+        le=MAX_PRIORITY,
+        description="Which plan's pages come first where several wait for one host: 9 before 8, down to 0. One page in "
+        "ten is of another priority than the highest that waits there, so that none waits for ever.",
+        examples=[8],
     )
 
     @field_validator("name")

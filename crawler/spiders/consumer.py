@@ -241,6 +241,7 @@ class ConsumerSpider(FrontierSpider):
                 seed.site,
                 keywords=seed.keywords,
                 depth=seed.depth + 1,
+                priority=seed.priority,
                 exact=seed.exact,
                 match_text=seed.match_text,
             )

@@ -73,6 +73,7 @@ class ProducerSpider(FrontierSpider):
                 seed.plan,
                 seed.site,
                 keywords=words,
+                priority=seed.priority,
                 row=row.said,
                 exact=seed.exact,
                 match_text=seed.match_text,

@@ -23,6 +23,7 @@ FULL = Seed(
     since="2026-11-01",
     hops=1,
     depth=4,
+    priority=7,
     interval_s=1_800,
     run=491_002,
     row='{"author":"Ann"}',
@@ -45,7 +46,7 @@ def test_every_field_is_stored():
 
 def test_the_scripts_words_come_first_and_defaults_are_left_out():
     assert PLAIN.dump() == b'a.example plan site 0 {"u":"https://a.example/x"}'
-    assert FULL.dump().startswith(b"a.example:8443 plan-1 site_1 1800 {")
+    assert FULL.dump().startswith(b'a.example:8443 plan-1 site_1 1800 {"q":7,"d":4,"u":')
 
 
 def test_a_seed_names_each_combination_once_and_its_keywords_first():

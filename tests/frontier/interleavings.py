@@ -42,6 +42,7 @@ ADDRESS, ADDRESS_BUDGET = "@192.0.2.1", (2, 500)  # turns, and ms between two st
 SITES_OF = {"a.test": ("quick",), "b.test": ("slow",), "c.test": ("quick", "slow")}
 PAGES = 4  # of each host
 WORDS = ((), ("x",), ("x", "y"), ("[y",))  # by which pages are found
+PRIORITIES, DEPTHS = (0, 5, 5, 5, 9), (0, 0, 1, 70)  # from the 49th on, depths are the same
 SLOT_FRONTIERS = ("nav", "nav", "content", "content", "content")
 DRAIN_ROUNDS = 400
 
@@ -55,8 +56,8 @@ def _some_of(draw, least, most):
 
 
 def _page(chance):
-    words = chance.choice(WORDS)
-    return chance.choice(HOSTS), chance.randint(1, PAGES), chance.randrange(2), chance.choice(PLANS), words
+    page = chance.choice(HOSTS), chance.randint(1, PAGES), chance.randrange(2), chance.choice(PLANS)
+    return *page, chance.choice(WORDS), chance.choice(PRIORITIES), chance.choice(DEPTHS)
 
 
 WHO = _one_of(*range(len(SLOT_FRONTIERS)))
@@ -297,16 +298,18 @@ class Interleaving:
 
     @staticmethod
     def _seed(frontier, page, *, scheduled=False):
-        host, number, site, plan, words = page
+        host, number, site, plan, words, priority, depth = page
         make = nav if frontier == "nav" else content
         interval_s = INTERVAL_SECONDS if scheduled and frontier == "nav" else 0
         site = SITES_OF[host][site % len(SITES_OF[host])]
-        return make(number, host, plan=plan, site=site, interval_s=interval_s, keywords=words)
+        order = {"priority": priority, "depth": depth}
+        return make(number, host, plan=plan, site=site, interval_s=interval_s, keywords=words, **order)
 
     @staticmethod
     def _record(seed):
         words = {seed.plan: [list(seed.keywords)] if seed.keywords else []}
-        return SeedRecord(seed.host, [seed.plan], seed.site, seed.interval_s * 1_000, words)
+        ranks = {seed.plan: (9 - seed.priority) * 50 + min(seed.depth, 49)}
+        return SeedRecord(seed.host, [seed.plan], seed.site, seed.interval_s * 1_000, words, ranks)
 
     async def offer(self, who, frontier, pages, due_in_ms, scheduled, budget, editions_ago, fate):
         seeds = [self._seed(frontier, page, scheduled=scheduled) for page in pages]

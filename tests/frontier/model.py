@@ -8,6 +8,7 @@ what they chose after it has checked that they were allowed to. `Model.compare` 
 from __future__ import annotations
 
 import copy
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ YIELD_MS = 1_200
 RECHECK_MS = 15_000  # as in lib/turns.lua
 FRONTIERS = ("nav", "content")
 DELIVERED = "+"  # as in lib/ledger.lua
+SHARE, ROUND = 10, 180  # as in claim.lua: how often, and after how many seeds, others than the first have had a turn
 OF_PLANS = ("out-of-scope", "lacks-words")  # reasons that say nothing of the page, as in lib/states.lua
 
 
@@ -42,6 +44,8 @@ class SeedRecord:
         host: `+` for a page that was delivered before its plans asked for it: they are told of it without a fetch.
         plans: Those that want it; the first one's first.
         words: By plan, the combinations of its words that the seed was found by, in the order in which they came.
+        ranks: By plan, how many ranks of seeds come before it: by priority, then by depth.
+        rank: The one by which a ready seed is ordered; None while it waits for its time.
         state: `ready`, `quarantined`, `parked`, `executing` or `failed`.
         due_ms: For the first three, when it is due.
         since_ms: For `executing` and `failed`, since when it is.
@@ -55,6 +59,8 @@ class SeedRecord:
     site: str
     interval_ms: int
     words: dict
+    ranks: dict
+    rank: int | None = None
     state: str = "ready"
     due_ms: int = 0
     since_ms: int = 0
@@ -86,6 +92,7 @@ class HostRecord:
         crawl_delay_ms: What its robots.txt asks for; 0: nothing. Of an address, the delay of its budget.
         robots_seeds: How many seeds a claim takes on a turn while its robots.txt is unreachable; 0: it isn't.
         followed: Frontier -> how many seeds were taken off its budget of followed links.
+        given: How many seeds it has given while it had more, in rounds of ROUND.
     """
 
     sites: set = field(default_factory=set)
@@ -95,6 +102,7 @@ class HostRecord:
     crawl_delay_ms: int = 0
     robots_seeds: int = 0
     followed: Counter = field(default_factory=Counter)
+    given: int = 0
 
 
 class Model:
@@ -153,9 +161,17 @@ class Model:
         }
 
     def make_ready(self, seed, due_ms):
-        seed.state, seed.due_ms, seed.claim = "ready", due_ms, ""
+        seed.state, seed.due_ms, seed.claim, seed.rank = "ready", due_ms, "", None
         if seed.crashes is not None and seed.crashes >= 0:
             seed.state = "quarantined"
+        elif due_ms <= self.now_ms:
+            self._rank(seed)
+
+    @staticmethod
+    def _rank(seed):
+        """Gives a seed that is due its place: the best that one of its plans asks for."""
+        if seed.host != DELIVERED:
+            seed.rank = min(seed.ranks[plan] for plan in seed.plans)
 
     def make_ready_later(self, frontier, seed, due_ms):
         """A seed that only cancelled plans want fails at once."""
@@ -297,8 +313,7 @@ class Model:
                 self._unpark(seed)
             return "known"
         if seed:
-            seed.plans.append(plan)
-            seed.words[plan] = new.words[plan]
+            self._share(seed, plan, new)
             self._unpark(seed)
         else:
             is_delivered = any(finished.values())
@@ -314,6 +329,14 @@ class Model:
             self.make_ready(new, due_ms)
         self.count(frontier, new, "offered")
         return "new"
+
+    @staticmethod
+    def _share(seed, plan, new):
+        """Has a further plan want a seed, which then comes as soon as that one asks for."""
+        seed.plans.append(plan)
+        seed.words[plan], seed.ranks[plan] = new.words[plan], new.ranks[plan]
+        if seed.rank is not None:
+            seed.rank = min(seed.rank, new.ranks[plan])
 
     def _revive(self, frontier, seed, plan, *, was_delivered):
         """Makes a failed seed ready again if that doesn't count for another plan, which is about to share it.
@@ -446,6 +469,7 @@ class Model:
         if serial <= self.fences[owner]:
             return {"locked"}, []
         self._reclaim(frontier)
+        self._take_over_ranks(frontier, seen)
         self._obey_what_was_met(frontier, claim, seen)
         waiting = {
             fingerprint: seed
@@ -462,7 +486,7 @@ class Model:
             must(is_wanted, claim, "gave a seed that no active plan wants:", seed)
         quarantined = [fingerprint for fingerprint in given if waiting[fingerprint].state == "quarantined"]
         holds = carrying or self.held_by(frontier, owner)
-        self._check_order(given, waiting)
+        self._check_order(given, waiting, seen)
         for fingerprint in given:
             seed = waiting[fingerprint]
             seed.state, seed.since_ms, seed.claim = "executing", self.now_ms, claim
@@ -504,6 +528,13 @@ class Model:
                     self.make_ready(seed, self.now_ms)
             del self.lapsed[frontier][owner]
 
+    def _take_over_ranks(self, frontier, seen):
+        """Takes over which of the seeds whose time has come a claim has come upon: those have their places now."""
+        for (name, fingerprint), seed in self.seeds.items():
+            is_timed = name == frontier and seed.state == "ready" and seed.rank is None and seed.due_ms <= self.now_ms
+            if is_timed and (fingerprint in seen.ranks[frontier] or seen.states[frontier].get(fingerprint) != "ready"):
+                self._rank(seed)
+
     def _obey_what_was_met(self, frontier, claim, seen):
         """Does to those seeds that the claim came upon what the stops of their plans ask for."""
         for (name, fingerprint), seed in list(self.seeds.items()):
@@ -527,21 +558,26 @@ class Model:
         self.count(frontier, seed, "failed", "failed:cancelled", plans=cancelled)
         seed.plans = [plan for plan in seed.plans if plan not in cancelled]
         if all(plan in self.stopped for plan in seed.plans):
-            seed.state = "parked"
-        else:
+            seed.state, seed.rank = "parked", None
+        elif seed.state == "parked":
             self.make_ready(seed, seed.due_ms)
 
-    def _check_order(self, given, waiting):
-        """Within a host, what is due first is given first."""
-        last = defaultdict(int)
-        for fingerprint in given:
-            if waiting[fingerprint].state == "ready":
-                seed = waiting[fingerprint]
-                last[seed.host] = max(last[seed.host], seed.due_ms)
+    def _check_order(self, given, waiting, seen):
+        """Within a host, what has the best rank is given first, then what was due first; but for one in SHARE."""
+        left, taken = defaultdict(list), defaultdict(list)
         for fingerprint, seed in waiting.items():
             is_wanted = any(plan not in self.stopped for plan in seed.plans)
-            if fingerprint not in given and seed.state == "ready" and is_wanted:
-                must(seed.due_ms >= last[seed.host], "passed over a seed that was due earlier:", seed)
+            if seed.state == "ready" and is_wanted and (seed.rank is not None or seed.host == DELIVERED):
+                places = taken if fingerprint in given else left
+                places[seed.host].append((seed.rank or 0, seed.due_ms))
+        for host in taken:
+            before = self.hosts[host].given
+            after = before + (seen.given(host) - before) % ROUND
+            first_left = min(left[host], default=(math.inf,))
+            mixed = sum(place > first_left for place in taken[host])
+            must(mixed <= after // SHARE - before // SHARE, "passed over a seed that comes before", mixed, "of", host)
+            self.hosts[host].given = seen.given(host)
+            self.reached["claimed: beside the order"] += mixed
 
     def _take_over_sites(self, seen):
         """Takes over for which sites a call has met seeds: those count from then on, whether seeds are given or not."""
@@ -720,6 +756,8 @@ class Model:
             same("wanted", wanted, seen.wanted[frontier])
             noted = {plan: noted for (name, plan), noted in self.noted.items() if name == frontier and noted}
             same("noted", noted, seen.noted[frontier])
+            ranks = {one: seed.rank for one, seed in left.items() if seed.state == "ready" and seed.rank is not None}
+            same("ranks", ranks, seen.ranks[frontier])
             same("state", {one: seed.state for one, seed in left.items()}, seen.states[frontier])
             same(
                 "time",

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from frontier.model import DELIVERED, FRONTIERS, RECHECK_MS, must
 
+from crawler.frontier.order import SPAN_MILLISECONDS, due_of
+
 DUMP = """
 local commands = { hash = { 'HGETALL' }, set = { 'SMEMBERS' }, string = { 'GET' },
   zset = { 'ZRANGE', 0, -1, 'WITHSCORES' } }
@@ -45,6 +47,7 @@ VALUES = {  # key -> how its members and their values are read
     "lapsed": (bytes.decode, int),
 }
 OF_PLANS = {"wanted": "wanted", "cancelled": "noted"}  # key of fingerprints for each plan -> its name here
+RANKS = 500  # of ten priorities, each with 50 depths, as lua/lib/order.lua says
 RECORD_BYTES, MEMBER_BYTES, MARK_BYTES = 14, 8, 3  # of a finished seed, as lua/lib/finished.lua says
 
 
@@ -68,6 +71,7 @@ class Observed:
 
     states: dict = field(default_factory=_by_frontier)
     times: dict = field(default_factory=_by_frontier)  # when a seed is due, or since when it executes or has failed
+    ranks: dict = field(default_factory=_by_frontier)  # how many ranks come before a ready seed that is due
     plans: dict = field(default_factory=_by_frontier)
     words: dict = field(default_factory=_by_frontier)  # for each of a seed's plans, what found it
     delivered: dict = field(default_factory=_sets_by_frontier)
@@ -146,6 +150,10 @@ class Observed:
         fields = self.turn_fields[host]
         return {int(name[1:]): int(at) for name, at in fields.items() if name.startswith("n") and int(at)}
 
+    def given(self, host):
+        """Returns how many seeds a host has given while it had more, in rounds."""
+        return int(self.turn_fields[host].get("o", 0))
+
     def limits(self, host):
         """Returns what a host's robots.txt asks for in ms, and how many seeds a claim takes while it is unreachable."""
         return int(self.turn_fields[host].get("r", 0)), int(self.turn_fields[host].get("b", 0))
@@ -156,7 +164,9 @@ class Observed:
             for fingerprint, at in value.items():
                 must(fingerprint not in self.states[frontier], "a seed is in two places:", name, fingerprint)
                 self.states[frontier][fingerprint] = SETS.get(name, name)
-                self.times[frontier][fingerprint] = int(at)
+                self.times[frontier][fingerprint] = due_of(int(at))
+            ranked = {one: int(at) // SPAN_MILLISECONDS + RANKS for one, at in value.items() if int(at) < 0}
+            self.ranks[frontier] |= ranked
         elif name == "held":
             self.holders[frontier] |= dict.fromkeys(value, rest)
         elif name == "finish":

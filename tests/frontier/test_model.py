@@ -24,6 +24,7 @@ REACHED = {  # what programs must make the frontier do, for what they don't come
     *(f"offered: {what}" for what in ("new", "known", "remembered", "over-budget", "deleted", "replaced")),
     *(f"claim answered: {what}" for what in ("ok", "laden", "quarantined", "lapsed")),
     *(f"claimed: to be {what}" for what in ("fetched", "told")),
+    "claimed: beside the order",
     *(f"settled: {what}" for what in ("finish", "retry", "fail", "release", "postpone", "fetch", "refused")),
     *(f"counted: {what}" for what in ("script-route", "redirected", "reclaimed", "retried", "missed", "visits")),
     *(f"counted: failed:{what}" for what in ("timeout", "out-of-scope", "cancelled", "replaced", "crashed-worker")),

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, ledger, turns, hosts, states.
+-- Needs: keys, values, clock, ledger, turns, order, hosts, states.
 --
 -- Notes that the fetch of a suspected seed begins: should its worker die from now on, the seed is quarantined. Those
 -- that the worker only holds stay suspected.

@@ -1,5 +1,5 @@
 #!lua
--- Needs: keys, values, clock, budget, sessions, ledger, fence, turns, waiting, shares, hosts, browsers, states,
+-- Needs: keys, values, clock, budget, sessions, ledger, fence, turns, waiting, shares, order, hosts, browsers, states,
 --   plans.
 --
 -- Claims a batch of ready seeds for one owner. Sent in one pipeline right behind SET lock TOKEN NX PX, so it is the
@@ -115,7 +115,7 @@ local function reclaim_seeds(lost, limit)
         make_failed(fingerprint, kinds, 'crashed-worker')
       else
         call('HSET', crashes, fingerprint, crashed)
-        make_ready(fingerprint, host, kinds, now)
+        make_ready(fingerprint, host, kinds, now, values[n], further[n])
       end
     end
   end
@@ -219,17 +219,66 @@ local function yield_turn(host_turns, free)
   return false
 end
 
--- Returns the fingerprints of a host's due seeds, at most `limit`; and when each of them is due, with one more entry:
--- when the seed after them is, if there is one. Reads ready:HOST.
-local function read_due(host, limit)
-  local entries = call('ZRANGE', ready .. host, 0, limit, 'WITHSCORES')
-  local fingerprints, due = {}, {}
-  for i = 1, #entries, 2 do
-    local at = tonumber(entries[i + 1])
-    due[#due + 1] = at
-    if at <= now and #fingerprints < limit then fingerprints[#fingerprints + 1] = entries[i] end
+-- Returns the fingerprints of a host's due seeds, at most `limit`; when each of them is due, with one more entry: when
+-- the seed after them is, if there is one; and whether they don't all stand in front. `host_turns` is nil where there
+-- are no turns. Reads and writes ready:HOST and the turns' `given`.
+local read_due
+do
+  local SHARE = 10 -- one in so many seeds of a host is of another priority than the first
+
+  -- Ranks up to `limit` seeds of a host whose time has come (lib/order.lua).
+  local function rank_due(host, limit)
+    local entries = call('ZRANGE', ready .. host, 0, now_text, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
+    if #entries == 0 then return end
+    local fingerprints, scores = {}, {}
+    for i = 1, #entries, 2 do fingerprints[#fingerprints + 1] = entries[i] end
+    local further = read_further(fingerprints)
+    for n, value in ipairs(read_all('HMGET', seed, fingerprints)) do
+      scores[2 * n - 1] = text(order.score_of(order.rank_of(value or '', further[n]), tonumber(entries[2 * n])))
+      scores[2 * n] = fingerprints[n]
+    end
+    write_all('ZADD', ready .. host, scores)
   end
-  return fingerprints, due
+
+  -- Puts the first seed of another priority in the place of some of those that a host gives, the last ones: one in
+  -- SHARE, so that none waits for ever, however many are offered that come before it. Every second time it is of the
+  -- lowest priority that waits there, else of one below the first, each in turn. Returns whether it did.
+  local function mix_in_others(host, host_turns, fingerprints, due)
+    local limit, given_before = #fingerprints, tonumber(host_turns.fields[FIELD.given] or '0')
+    local given_then = given_before + limit
+    set_field(host_turns, FIELD.given, text(given_then % (SHARE * 2 * order.lower_priorities)))
+    local is_given, looks, mixed = {}, {}, 0
+    for _, fingerprint in ipairs(fingerprints) do is_given[fingerprint] = true end
+    for time = math.floor(given_before / SHARE), math.floor(given_then / SHARE) - 1 do
+      local before = 1 + math.floor(time / 2) % order.lower_priorities -- how many priorities come before this one
+      if time % 2 == 0 then
+        local last = call('ZRANGE', ready .. host, '(0', '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, 1, 'WITHSCORES')
+        before = order.priorities_before(tonumber(last[2]))
+      end
+      local from, offset = text(order.end_of_priorities(before)), looks[before] or 0
+      local first = call('ZRANGE', ready .. host, from, '(0', 'BYSCORE', 'LIMIT', offset, 1, 'WITHSCORES')
+      looks[before] = offset + 1
+      if #first > 0 and not is_given[first[1]] then
+        is_given[first[1]] = true
+        fingerprints[limit - mixed], due[limit - mixed] = first[1], order.due_of(tonumber(first[2]))
+        mixed = mixed + 1
+      end
+    end
+    return mixed > 0
+  end
+
+  function read_due(host, host_turns, limit)
+    if host_turns then rank_due(host, limit) end
+    local entries = call('ZRANGE', ready .. host, 0, limit, 'WITHSCORES')
+    local fingerprints, due = {}, {}
+    for i = 1, #entries, 2 do
+      local at = tonumber(entries[i + 1])
+      due[#due + 1] = order.due_of(at)
+      if at <= now and #fingerprints < limit then fingerprints[#fingerprints + 1] = entries[i] end
+    end
+    local is_more_due = host_turns and #due > limit and due[limit + 1] <= now
+    return fingerprints, due, is_more_due and mix_in_others(host, host_turns, fingerprints, due)
+  end
 end
 
 -- Reads seeds of a host, and tells those that may be given from others, which it parks or fails. Adds the sites of the
@@ -261,10 +310,10 @@ local function read_fit(host, host_turns, fingerprints, due)
   return values, further, kinds, fit, unfit
 end
 
--- Takes what was given, the first `number` of `fit`, and what is `gone` out of ready:HOST. Returns when the host's next
--- seed is due; nil: there is none.
-local function take_out_of_host(host, fingerprints, due, fit, number, gone)
-  if #gone == 0 then -- what was given stood in front
+-- Takes what was given, the first `number` of `fit`, and what is `gone` out of ready:HOST. `is_mixed`: not all of that
+-- stood in front. Returns when the host's next seed is due; nil: there is none.
+local function take_out_of_host(host, fingerprints, due, fit, number, gone, is_mixed)
+  if #gone == 0 and not is_mixed then
     if number > 0 then call('ZREMRANGEBYRANK', ready .. host, 0, number - 1) end
     return due[number + 1]
   end
@@ -275,7 +324,7 @@ end
 
 -- Gives up to `limit` due seeds that need no fetch, nor a turn. Returns when the next one is due; nil: there is none.
 local function give_delivered(limit)
-  local fingerprints, due = read_due(DELIVERED, limit)
+  local fingerprints, due = read_due(DELIVERED, nil, limit)
   local values, further, kinds, fit, gone = read_fit(DELIVERED, nil, fingerprints, due)
   for _, n in ipairs(fit) do give(fingerprints[n], values[n], further[n], kinds[n], due[n], '0', 0) end
   return take_out_of_host(DELIVERED, fingerprints, due, fit, #fit, gone)
@@ -292,7 +341,7 @@ end
 -- ready:HOST. Returns when the host's next seed is due (nil: there is none), and whether a turn was left to somebody
 -- else.
 local function give_from_host(host, host_turns, limit)
-  local fingerprints, due = read_due(host, limit)
+  local fingerprints, due, is_mixed = read_due(host, host_turns, limit)
   local delay_before = politeness_of(host_turns)
   local values, further, kinds, fit, gone = read_fit(host, host_turns, fingerprints, due)
   local number, yielded = 0, false
@@ -309,7 +358,7 @@ local function give_from_host(host, host_turns, limit)
       give(fingerprints[n], values[n], further[n], kinds[n], due[n], tokens[at], delay)
     end
   end
-  return take_out_of_host(host, fingerprints, due, fit, number, gone), yielded
+  return take_out_of_host(host, fingerprints, due, fit, number, gone, is_mixed), yielded
 end
 
 -- Leaves a host to owners with a browser, if all sites of its first seeds need one. Returns whether it did.

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, ledger, turns, hosts, states, plans.
+-- Needs: keys, values, clock, ledger, turns, order, hosts, states, plans.
 --
 -- Counts some of the seeds that aren't finished by the sets that they are in, for a recount. Writes nothing.
 --

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, budget, receipts, ledger, turns, hosts, states, plans.
+-- Needs: keys, values, clock, budget, receipts, ledger, turns, order, hosts, states, plans.
 --
 -- Takes a plan away from seeds at once, in any state: it is being replaced or deleted. A seed that no other plan wants
 -- ends and is forgotten, so that it may be offered again; the settling of one that was executing is then refused.

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, turns, hosts.
+-- Needs: keys, values, clock, turns, order, hosts.
 --
 -- Tells how a host stands: its seeds, its turns and how politely it is asked. Writes nothing.
 --

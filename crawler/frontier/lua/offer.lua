@@ -1,5 +1,5 @@
 #!lua
--- Needs: keys, values, clock, budget, ledger, finished, turns, hosts, states, plans, combinations.
+-- Needs: keys, values, clock, budget, ledger, finished, turns, order, hosts, states, plans, combinations.
 --
 -- Proposes seeds, each for a plan.
 --
@@ -52,6 +52,7 @@ local seed_count = (#ARGV - SEEDS_FROM + 1) / SEED_WORDS
 -- `has_new_words`: true where one of those plans has found the seed by other words, which `store` writes.
 local stored, further, has_failed, is_parked, has_new_words = {}, {}, {}, {}, {}
 
+local new_ranks = {} -- fingerprint -> rank, of those new seeds that are due (lib/order.lua)
 local is_any_ready = false -- whether a seed is ready that was not
 
 -- Returns the stored value of a page of a host that was delivered before: its plan is told of it without a fetch.
@@ -124,7 +125,7 @@ local function revive(fingerprint, plan, was_delivered)
   call('HDEL', reasons, fingerprint)
   book_all(kinds, 'failed', -1)
   book_all(kinds, 'failed:' .. reason, -1)
-  make_ready(fingerprint, host, kinds, now)
+  make_ready(fingerprint, host, kinds, now, stored[fingerprint], further[fingerprint])
   has_failed[fingerprint], is_any_ready = nil, true
   return true
 end
@@ -147,6 +148,18 @@ local function add_combinations(fingerprint, value, kind)
   end
 end
 
+-- Lets a seed that waits, and is due, come as soon as a further plan asks for, where that is sooner than by its others.
+-- Reads and writes ready:HOST.
+local function let_come_sooner(fingerprint, host, value)
+  local rank = order.rank_of(value)
+  if new_ranks[fingerprint] then new_ranks[fingerprint] = math.min(rank, new_ranks[fingerprint]) end
+  if host == DELIVERED or rank >= order.rank_of(stored[fingerprint], further[fingerprint]) then return end
+  local score = tonumber(call('ZSCORE', ready .. host, fingerprint) or '0')
+  if score < 0 and rank < order.rank_at(score) then
+    call('ZADD', ready .. host, text(order.score_of(rank, order.due_of(score))), fingerprint)
+  end
+end
+
 -- Has a plan want a stored seed, too, unless the seed is known to it: the plan has asked for it before, or it failed by
 -- its own tries, and was never delivered. Returns whether it is known. Writes `also`, wanted:PLAN and cancelled:PLAN.
 local function share(fingerprint, value, kind, was_delivered)
@@ -160,6 +173,7 @@ local function share(fingerprint, value, kind, was_delivered)
   local host, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
   local had_asked = is_cancelled or is_wanted_by(fingerprint, kind.plan)
   if not had_asked then
+    let_come_sooner(fingerprint, host, value)
     local plan, _, json = split_seed(value)
     local line, lines = plan .. ' ' .. json, further[fingerprint]
     further[fingerprint] = lines and lines .. '\n' .. line or line
@@ -169,7 +183,7 @@ local function share(fingerprint, value, kind, was_delivered)
     local state = call('ZSCORE', execute, fingerprint) and 'executing' or is_parked[fingerprint] and 'parked' or 'ready'
     book(kind, state, 1)
   end
-  if is_parked[fingerprint] and unpark_if_wanted(fingerprint, host, kinds) then
+  if is_parked[fingerprint] and unpark_if_wanted(fingerprint, host, kinds, stored[fingerprint], further[fingerprint]) then
     is_parked[fingerprint], is_any_ready = nil, true
   end
   return had_asked
@@ -260,11 +274,12 @@ local function answer_seeds()
       answers[n] = stays_known(fingerprint, kind) and ANSWER.new_stays_known or ANSWER.new
       stored[fingerprint] = value -- should it come twice in this call
       local due = tonumber(due_text)
-      if due == 0 then due, due_text = now, now_text end
+      if due == 0 then due = now end
       new[#new + 1] = fingerprint
       new[#new + 1] = value
       append_to(new_by_plan, kind.plan, fingerprint)
-      append_to(new_by_host, host, due_text)
+      if due <= now and host ~= DELIVERED then new_ranks[fingerprint] = order.rank_of(value) end
+      append_to(new_by_host, host, due)
       append_to(new_by_host, host, fingerprint)
       first_due_of[host] = math.min(first_due_of[host] or due, due)
     end
@@ -297,8 +312,15 @@ local function store(new, new_by_plan, new_by_host, first_due_of)
   for n, score in ipairs(read_all('ZMSCORE', hosts, names)) do
     local host, due = names[n], first_due_of[names[n]]
     local older = score and due < tonumber(score) and first_due(ready, host)
-    if not score or due < tonumber(score) and (not older or due < older) then place_host_no_later(hosts, host, due) end
-    write_all('ZADD', ready .. host, new_by_host[host])
+    if not score or due < tonumber(score) and (not older or due < older) then
+      place_host_no_later(hosts, host, due)
+    end
+    local scores = new_by_host[host]
+    for at = 1, #scores, 2 do
+      local rank = new_ranks[scores[at + 1]]
+      scores[at] = text(rank and order.score_of(rank, scores[at]) or scores[at])
+    end
+    write_all('ZADD', ready .. host, scores)
   end
   for host, seeds in pairs(followed_now) do
     if call('INCRBY', followed .. host, seeds) == seeds then call('PEXPIRE', followed .. host, window_ms) end

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, turns, next_starts, hosts.
+-- Needs: keys, values, clock, turns, next_starts, order, hosts.
 --
 -- Notes what operators want of a host: a delay between two requests to it, whoever asks, or no request at all for now;
 -- or that its errors are forgotten. Where its site or robots.txt asks for a longer delay, that one counts.

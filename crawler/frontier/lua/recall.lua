@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, budget, ledger, fence, turns, hosts, states, plans.
+-- Needs: keys, values, clock, budget, ledger, fence, turns, order, hosts, states, plans.
 --
 -- Takes back what an owner holds in Redis without knowing it. The owner lives on and renews its session, so nobody else
 -- would ever reclaim it. There are two ways to come to that:
@@ -36,7 +36,7 @@ local function recall_seeds()
       call('HDEL', claims, fingerprint)
       call('SREM', held .. owner, fingerprint)
       book_all(kinds, 'executing', -1)
-      make_ready(fingerprint, host, kinds, claimed_at)
+      make_ready(fingerprint, host, kinds, claimed_at, values[n], further[n])
       recalled = recalled + 1
     end
     done = n

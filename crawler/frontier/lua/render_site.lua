@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, turns, hosts, browsers.
+-- Needs: keys, values, clock, turns, order, hosts, browsers.
 --
 -- Tells this partition whether all pages of a site are rendered. Where they aren't any more, hosts that were left to
 -- workers with a browser are put where all look for them, some at a time: call again while any are left. Who dies in

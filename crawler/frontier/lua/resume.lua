@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, budget, ledger, turns, hosts, states, plans.
+-- Needs: keys, values, clock, budget, ledger, turns, order, hosts, states, plans.
 --
 -- Makes parked seeds ready again of which a plan goes on.
 --
@@ -13,7 +13,7 @@ for n, value in ipairs(read_all('HMGET', seed, fingerprints)) do
   if not has_time() then break end
   if value and call('ZSCORE', parked, fingerprints[n]) then
     local host, kinds = host_and_kinds(value, further[n])
-    if unpark_if_wanted(fingerprints[n], host, kinds) then resumed = resumed + 1 end
+    if unpark_if_wanted(fingerprints[n], host, kinds, value, further[n]) then resumed = resumed + 1 end
   end
   done = n
 end

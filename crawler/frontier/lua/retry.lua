@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, budget, ledger, turns, hosts, states, plans.
+-- Needs: keys, values, clock, budget, ledger, turns, order, hosts, states, plans.
 --
 -- Makes failed seeds ready again, as if they had just been offered. Those whose plans are all cancelled stay failed.
 --
@@ -11,13 +11,14 @@ for i = 2, #ARGV do
   if not has_time() then break end
   local fingerprint = ARGV[i]
   local value = call('ZSCORE', fail, fingerprint) and call('HGET', seed, fingerprint)
-  local host, kinds = host_and_kinds(value or '', further_of(fingerprint))
+  local further = further_of(fingerprint)
+  local host, kinds = host_and_kinds(value or '', further)
   if value and not are_cancelled(kinds) then
     book_all(kinds, 'failed', -1)
     book_all(kinds, 'failed:' .. (call('HGET', reasons, fingerprint) or 'unknown'), -1)
     call('ZREM', fail, fingerprint)
     call('HDEL', reasons, fingerprint)
-    make_ready(fingerprint, host, kinds, now)
+    make_ready(fingerprint, host, kinds, now, value, further)
     retried = retried + 1
   end
   done = i - 1

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, budget, ledger, turns, hosts, states, plans.
+-- Needs: keys, values, clock, budget, ledger, turns, order, hosts, states, plans.
 --
 -- Does to seeds that nobody holds what the pauses and cancellations of their plans ask for. Claims do the same to those
 -- that they meet; this spares them the work.
@@ -21,8 +21,8 @@ for n, value in ipairs(read_all('HMGET', seed, ARGV)) do
       has_cancelled, is_active = has_cancelled or stop == 'cancel', is_active or not stop
     end
     if (has_cancelled or not is_active and not is_parked) and host ~= '-' then -- a damaged seed is left to its claimant
-      local left, _, kinds_left = obey_stops(fingerprint, value, further[n], kinds, due, is_parked)
-      if is_parked and left then unpark_if_wanted(fingerprint, host, kinds_left) end
+      local left, further_left, kinds_left = obey_stops(fingerprint, value, further[n], kinds, due, is_parked)
+      if is_parked and left then unpark_if_wanted(fingerprint, host, kinds_left, left, further_left) end
       if not is_parked and not left then take_out(fingerprint, host) end
       number = number + 1
     end

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, budget, receipts, ledger, finished, turns, hosts, states, plans.
+-- Needs: keys, values, clock, budget, receipts, ledger, finished, turns, order, hosts, states, plans.
 --
 -- Ends claims and releases turns, in a batch, as their holder says. Claim ids are compared, so an owner whose session
 -- lapsed can't end somebody else's claim.
@@ -50,23 +50,23 @@ local done_with = {} -- fingerprints of seeds that no plan waits for any more
 
 -- Makes a seed ready for a later time; one whose plans are all cancelled fails at once, since the claim that would find
 -- that out comes only then.
-local function make_ready_later(fingerprint, host, kinds, due)
+local function make_ready_later(fingerprint, host, kinds, due, value, further)
   if are_cancelled(kinds) then
     make_failed(fingerprint, kinds, 'cancelled')
   else
-    make_ready(fingerprint, host, kinds, due)
+    make_ready(fingerprint, host, kinds, due, value, further)
   end
 end
 
 -- Ends the claim of a scheduled seed that was visited: it becomes ready for its next visit. `note`: a word to count, or
 -- ''. Writes `scheduled`, deletes from `crashes` and `tries`.
-local function end_visited(fingerprint, host, kinds, due, note)
+local function end_visited(fingerprint, value, host, kinds, due, note)
   if note ~= '' then book_all(kinds, note, 1) end
   call('SADD', scheduled, fingerprint)
   call('HDEL', crashes, fingerprint)
   call('HDEL', tries, fingerprint)
   book_all(kinds, 'visits', 1)
-  make_ready_later(fingerprint, host, kinds, math.max(now, due + kinds[1].interval * 1000))
+  make_ready_later(fingerprint, host, kinds, math.max(now, due + kinds[1].interval * 1000), value)
 end
 
 -- Returns the kinds of a seed whose plans are in `served`; the others, which have asked since it was claimed; and the
@@ -100,8 +100,8 @@ local function end_delivered(fingerprint, value, further, host, kinds, served, n
   if tellable then host = DELIVERED end
   call('HDEL', crashes, fingerprint)
   call('HDEL', tries, fingerprint)
-  keep_plans(fingerprint, value, further, is_late, host)
-  make_ready(fingerprint, host, later, now)
+  value, further = keep_plans(fingerprint, value, further, is_late, host)
+  make_ready(fingerprint, host, later, now, value, further)
   announces_release = true
 end
 
@@ -111,7 +111,7 @@ local function end_untold(fingerprint, value, further, host, kinds, due)
   local is_kept = {}
   for _, kind in ipairs(kinds) do is_kept[kind.plan] = true end
   keep_plans(fingerprint, value, further, is_kept, host)
-  make_ready_later(fingerprint, host, kinds, due)
+  make_ready_later(fingerprint, host, kinds, due, value, further)
   announces_release = true
 end
 
@@ -126,8 +126,8 @@ local function end_refused(fingerprint, value, further, host, kinds, served, rea
   book_all(refused, 'failed:' .. reason, 1)
   call('HDEL', tries, fingerprint)
   call('HDEL', reasons, fingerprint)
-  keep_plans(fingerprint, value, further, is_late, host)
-  make_ready_later(fingerprint, host, later, now)
+  value, further = keep_plans(fingerprint, value, further, is_late, host)
+  make_ready_later(fingerprint, host, later, now, value, further)
   announces_release = true
 end
 
@@ -139,13 +139,13 @@ local function end_unfinished(fingerprint, value, further, host, kinds, wait_ms,
   if may_retry and tried < max_attempts then
     call('HSET', reasons, fingerprint, reason)
     book_all(kinds, 'retried', 1)
-    make_ready_later(fingerprint, host, kinds, now + wait_ms)
+    make_ready_later(fingerprint, host, kinds, now + wait_ms, value, further)
   elseif interval > 0 then -- it is asked again at its next time, whatever became of it now
     call('SADD', scheduled, fingerprint)
     call('HSET', reasons, fingerprint, reason)
     call('HDEL', tries, fingerprint)
     book_all(kinds, 'missed', 1)
-    make_ready_later(fingerprint, host, kinds, now + interval * 1000)
+    make_ready_later(fingerprint, host, kinds, now + interval * 1000, value)
   elseif IS_OF_PLANS[reason] then
     end_refused(fingerprint, value, further, host, kinds, served, reason)
   else
@@ -187,14 +187,14 @@ local function settle()
       book_all(kinds, 'executing', -1)
       if operation == 'finish' then
         if interval > 0 then
-          end_visited(fingerprint, host, kinds, amount, reason)
+          end_visited(fingerprint, values[n], host, kinds, amount, reason)
         else
           end_delivered(fingerprint, values[n], further[n], host, kinds, served, reason)
         end
       elseif operation == 'postpone' then
-        make_ready_later(fingerprint, host, kinds, now + amount)
+        make_ready_later(fingerprint, host, kinds, now + amount, values[n], further[n])
       elseif operation == 'release' then
-        make_ready(fingerprint, host, kinds, amount)
+        make_ready(fingerprint, host, kinds, amount, values[n], further[n])
         announces_release = true
       elseif operation == 'fetch' then
         end_untold(fingerprint, values[n], further[n], served, kinds, amount)

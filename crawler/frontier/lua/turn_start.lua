@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, turns, next_starts, hosts.
+-- Needs: keys, values, clock, turns, next_starts, order, hosts.
 --
 -- Says when a turn that is held may start its next request, by its host's politeness as it is now: a site's may have
 -- changed, or robots.txt asks for a Crawl-delay, with which the host has one turn from now on. Where more turns are

@@ -9,9 +9,6 @@
 -- the next renewal and then goes on from there, so many ms ahead of Redis's. So a wait becomes longer by two pauses
 -- between renewals at most. While it is ahead it goes a hundredth slower, so that in time both agree again.
 
-local AHEAD_MAX_MS = 315360000000 -- how far a clock may be ahead: what says more than ten years is junk
-local SLOWER_BY = 100             -- while it is ahead, the clock loses one ms in so many
-
 local redis_time = call('TIME')
 local redis_now = tonumber(redis_time[1]) * 1000 + math.floor(tonumber(redis_time[2]) / 1000)
 
@@ -19,6 +16,8 @@ local redis_now = tonumber(redis_time[1]) * 1000 + math.floor(tonumber(redis_tim
 -- `ahead`: of Redis's clock, then and now.
 local renewed_at, session_length, ahead = string.match(call('GET', renewed) or '', '^(%d+) (%d+) (%d+)$')
 if renewed_at then
+  local AHEAD_MAX_MS = 315360000000 -- how far a clock may be ahead: what says more than ten years is junk
+  local SLOWER_BY = 100 -- while it is ahead, the clock loses one ms in so many
   renewed_at, session_length, ahead = tonumber(renewed_at), tonumber(session_length), tonumber(ahead)
   local since = redis_now + ahead - renewed_at
   ahead = since < 0 and ahead - since or math.max(0, ahead - math.floor(since / SLOWER_BY))

@@ -1,8 +1,8 @@
 -- When a claim of a host's seeds can succeed next: the scores of `hosts` and `other_hosts`. A script that changes them
 -- calls `flush_hosts` at its end, or before it reads them again.
 --
--- Gives the scripts: `place_host`, `place_host_no_later`, `update_host`, `update_host_in_both`, `first_due`,
--- `flush_hosts`, `announce_turn`.
+-- Gives the scripts: `place_host`, `place_host_no_later`, `update_host`, `update_host_in_both`, `flush_hosts`,
+-- `announce_turn`.
 
 local WAKE_PAUSE_MS = 200 -- least time between two announcements of freed turns
 
@@ -27,13 +27,6 @@ end
 -- have waited longer.
 local function update_host(place, hosts_key, host, due, free_at)
   if due then place(hosts_key, host, math.max(due, free_at, now)) else append_to(without_seeds, hosts_key, host) end
-end
-
--- Returns when the first ready seed of a host is due; nil where there is none. `ready_prefix`: `ready` or
--- `other_ready`.
-local function first_due(ready_prefix, host)
-  local first = call('ZRANGE', ready_prefix .. host, 0, 0, 'WITHSCORES')
-  return #first > 0 and tonumber(first[2]) or nil
 end
 
 local has_other_hosts -- whether any host has ready seeds of the other frontier; known once it was asked

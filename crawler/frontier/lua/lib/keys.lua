@@ -13,7 +13,8 @@
 --   hosts             Sorted set: host -> when a claim of its seeds can succeed. Holds every host that has ready seeds.
 --                     A score may be too early (the next claim corrects it), never too late. Hosts that only workers
 --                     with a browser can crawl have scores of their own (lib/browsers.lua).
---   ready:HOST        Sorted set: fingerprint -> when the seed is due. Seeds that wait to be claimed.
+--   ready:HOST        Sorted set: fingerprint -> when the seed is due, or its place among those that are
+--                     (lib/order.lua). Seeds that wait to be claimed.
 --   execute           Sorted set: fingerprint -> when the seed was claimed. Seeds that somebody holds.
 --   claims            Hash: fingerprint -> the id of the claim under which it is held, `OWNER#NUMBER`.
 --   held:OWNER        Set: the fingerprints that an owner holds.
@@ -22,9 +23,10 @@
 --   fail              Sorted set: fingerprint -> when the seed failed for good. Forgotten after FAIL_DAYS.
 --   seed              Hash: fingerprint -> `HOST PLAN SITE INTERVAL JSON`, for every seed that is not finished.
 --                     PLAN is the first of the plans that want it. INTERVAL is the time between two visits of a
---                     scheduled seed in s, 0 for a seed that is visited once. No script reads the JSON: Lua's numbers
---                     would lose digits. HOST is `+` for a page that was delivered before these plans asked for it:
---                     they are told of it without a fetch.
+--                     scheduled seed in s, 0 for a seed that is visited once. No script parses the JSON: Lua's numbers
+--                     would lose digits. Two small ones at its beginning say what comes first (lib/order.lua). HOST is
+--                     `+` for a page that was delivered before these plans asked for it: they are told of it without a
+--                     fetch.
 --   also              Hash: fingerprint -> a line `PLAN JSON` for each further plan that wants the seed; absent where
 --                     the first one is the only one.
 --   wanted:PLAN       Set: the fingerprints of all seeds that the plan wants and that are not finished for it.

@@ -123,13 +123,13 @@ local function obey_stops(fingerprint, value, further, kinds, due, is_parked)
 end
 
 -- Makes a parked seed ready if one of its plans isn't stopped. Returns whether it did.
-local function unpark_if_wanted(fingerprint, host, kinds)
+local function unpark_if_wanted(fingerprint, host, kinds, value, further)
   for _, kind in ipairs(kinds) do
     local due = not stop_of(kind.plan) and call('ZSCORE', parked, fingerprint)
     if due then
       call('ZREM', parked, fingerprint)
       book_all(kinds, 'parked', -1)
-      make_ready(fingerprint, host, kinds, tonumber(due))
+      make_ready(fingerprint, host, kinds, tonumber(due), value, further)
       return true
     end
   end

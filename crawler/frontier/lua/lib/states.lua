@@ -27,14 +27,18 @@ local function book_ready(fingerprint, kinds, by)
   if kinds[1].interval > 0 and call('SISMEMBER', scheduled, fingerprint) == 1 then book(kinds[1], 'waiting', by) end
 end
 
--- Puts a seed where claims find it: in `quarantine`, or in ready:HOST with its host in `hosts`. Reads `crashes`.
-local function make_ready(fingerprint, host, kinds, due)
+-- Puts a seed where claims find it: in `quarantine`, or in ready:HOST with its host in `hosts`. Reads `crashes`. `value`
+-- and `further`: what `seed` and `also` hold of it, which say what comes before it, once it is due. What needs no fetch
+-- keeps nobody waiting: that goes by time alone.
+local function make_ready(fingerprint, host, kinds, due, value, further)
   book_ready(fingerprint, kinds, 1)
   local crashed = call('HGET', crashes, fingerprint)
   if crashed and tonumber(crashed) >= 0 then call('ZADD', quarantine, due, fingerprint); return end
   local first = first_due(ready, host)
-  call('ZADD', ready .. host, due, fingerprint)
-  if not first or due < first then place_host_no_later(hosts, host, due) end
+  local is_ranked = due <= now and host ~= DELIVERED
+  local score = is_ranked and order.score_of(order.rank_of(value, further), due) or due
+  call('ZADD', ready .. host, text(score), fingerprint)
+  if not first or due < first then place_host_no_later(hosts, host, math.max(due, now)) end
 end
 
 -- Ends a seed for good as failed, for all plans that want it; it stays known. Writes `fail` and `reasons`, deletes from
@@ -52,7 +56,8 @@ end
 local function find_waiting(fingerprint, host)
   local due = call('ZSCORE', parked, fingerprint)
   if due then return tonumber(due), true end
-  return tonumber(call('ZSCORE', ready .. host, fingerprint) or call('ZSCORE', quarantine, fingerprint) or now), false
+  local score = call('ZSCORE', ready .. host, fingerprint) or call('ZSCORE', quarantine, fingerprint)
+  return order.due_of(tonumber(score or now)), false
 end
 
 -- Takes a seed out of ready:HOST or `quarantine`, where claims find it. A host without ready seeds leaves `hosts`. The
