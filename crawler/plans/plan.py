@@ -130,6 +130,8 @@ class Plan:
         dumped = self.file.model_dump(mode="json")
         # A plan that was submitted before a key was known has the same definition with it.
         new = {name: dumped.pop(name) for name in ("start", "start_file", "follow", "keywords")}
+        if dumped["priority"] == PlanFile.model_fields["priority"].default:
+            del dumped["priority"]
         hosts = [{"use": use.use, "hosts": list(use.hosts)} if use.hosts else use.use for use in self.file.sites]
         return dumped | {"sites": hosts} | {name: value for name, value in new.items() if value}
 

@@ -81,7 +81,15 @@ def seed_of(plan: Plan, address: str) -> Seed:
     name = plan.site_choice.of(urls.canonical(address, routes=True))
     site = plan.sites_by_name[name]
     url = urls.canonical(address, drop=site.drop, routes=site.has_routes("content"))
-    return Seed(url, plan.name, name, exact=site.exact, match_text=plan.file.match_text, general=True)
+    return Seed(
+        url,
+        plan.name,
+        name,
+        priority=plan.file.priority,
+        exact=site.exact,
+        match_text=plan.file.match_text,
+        general=True,
+    )
 
 
 def start_file(folder: Path | None, name: str) -> Path:

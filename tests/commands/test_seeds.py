@@ -202,7 +202,7 @@ class TestShow:
             f"content {content_seed(2).fingerprint.hex()}: ready, due, the next of board.test; "
             "no consumer is running: scrapy crawl consumer"
         )
-        assert whose == "plan flood + second, site board, keywords: 洪水; 洪水 + 救援"
+        assert whose == "plan flood + second, site board, priority 5, depth 0, keywords: 洪水; 洪水 + 救援"
 
     def test_a_page_that_was_never_offered_has_no_plan_and_no_site(self, scrapy):
         (status,) = json_of(scrapy("seeds", "show", "http://board.test/none", "--json"))["seeds"]

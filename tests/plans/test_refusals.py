@@ -12,7 +12,7 @@ BLOCK = "name: test\nsites:\n  - board\nkeywords:\n  a:\n    optional:\n      - 
 HUNDRED = "[" + ", ".join(f"w{number}" for number in range(100)) + "]"
 LONG = "长" * 200
 
-KEYS = "follow, keywords, match, match_text, name, pages, per_page, schedule, since, sites, sort, start, start_file"
+KEYS = "follow, keywords, match, match_text, name, pages, per_page, priority, schedule, since, sites, sort, start, start_file"
 CLASS_NAME = "a class name of small letters, digits and _, other than and, or"
 SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"
 SCHEDULES = "every 30m, every 2h or every 1d; from 1m to 366d"
@@ -64,6 +64,7 @@ BEGINNINGS = [
     ),
     (START + "keywords: {}", ":3: keywords", "{}", "at least 1 item"),
     (START + "follow: {depth: -1}", ":3: follow.depth", "-1", "at least 0"),
+    (START + "priority: 10", ":3: priority", "10", "at most 9"),
     (START + "follow: {hosts: all}", ":3: follow.hosts", "'all'", "'own' or 'any'"),
     (
         START + "follow: {allow: ['(']}",
