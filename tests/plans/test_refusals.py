@@ -12,7 +12,10 @@ BLOCK = "name: test\nsites:\n  - board\nkeywords:\n  a:\n    optional:\n      - 
 HUNDRED = "[" + ", ".join(f"w{number}" for number in range(100)) + "]"
 LONG = "长" * 200
 
-KEYS = "follow, keywords, match, match_text, name, pages, per_page, priority, schedule, since, sites, sort, start, start_file"
+KEYS = (
+    "follow, keywords, match, match_text, name, pages, per_page, priority, schedule, since, sites, sort, start, "
+    "start_file"
+)
 CLASS_NAME = "a class name of small letters, digits and _, other than and, or"
 SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"
 SCHEDULES = "every 30m, every 2h or every 1d; from 1m to 366d"
