@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Needs: keys, values, clock, turns, order, hosts.
+-- Needs: keys, values, clock, turns, order.
 --
 -- Tells how a host stands: its seeds, its turns and how politely it is asked. Writes nothing.
 --

@@ -183,8 +183,9 @@ local function share(fingerprint, value, kind, was_delivered)
     local state = call('ZSCORE', execute, fingerprint) and 'executing' or is_parked[fingerprint] and 'parked' or 'ready'
     book(kind, state, 1)
   end
-  if is_parked[fingerprint] and unpark_if_wanted(fingerprint, host, kinds, stored[fingerprint], further[fingerprint]) then
-    is_parked[fingerprint], is_any_ready = nil, true
+  if is_parked[fingerprint] then
+    local was_unparked = unpark_if_wanted(fingerprint, host, kinds, stored[fingerprint], further[fingerprint])
+    if was_unparked then is_parked[fingerprint], is_any_ready = nil, true end
   end
   return had_asked
 end

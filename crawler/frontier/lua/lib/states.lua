@@ -27,9 +27,9 @@ local function book_ready(fingerprint, kinds, by)
   if kinds[1].interval > 0 and call('SISMEMBER', scheduled, fingerprint) == 1 then book(kinds[1], 'waiting', by) end
 end
 
--- Puts a seed where claims find it: in `quarantine`, or in ready:HOST with its host in `hosts`. Reads `crashes`. `value`
--- and `further`: what `seed` and `also` hold of it, which say what comes before it, once it is due. What needs no fetch
--- keeps nobody waiting: that goes by time alone.
+-- Puts a seed where claims find it: in `quarantine`, or in ready:HOST with its host in `hosts`. Reads `crashes`.
+-- `value`, `further`: what `seed` and `also` hold of it, which say what comes before it once it is due. What needs no
+-- fetch keeps nobody waiting: that goes by time alone.
 local function make_ready(fingerprint, host, kinds, due, value, further)
   book_ready(fingerprint, kinds, 1)
   local crashed = call('HGET', crashes, fingerprint)

@@ -23,7 +23,7 @@ local FIELD = {
   forgiven_left = 'g', -- how many more failures are taken for pages' own: the host answered other pages lately
   ordered_delay = 'd', -- ms that operators want, with which the host has one turn; a copy of `host_orders`
   paused = 'p', -- there while operators have paused the host: no turn of it is acquired; a copy of `host_orders`
-  given = 'o', -- how many seeds it has given while it had more, in rounds (claim.lua): whose turn it is beside the order
+  given = 'o', -- how many seeds it has given while it had more, in rounds: claim.lua lets others pass by that
   robots_seeds = 'b', -- how many seeds a claim takes on a turn while the host's robots.txt is unreachable
 }
 
