@@ -67,7 +67,7 @@ class Nginx(Server):
     """
 
     def __init__(self, folder: Path, root: Path, *, rewrite: str = "") -> None:
-        program = _program()
+        program = nginx_program()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         own = folder / "nginx"
@@ -113,7 +113,7 @@ class Served:
         return int(text.splitlines()[2].split()[2]) - self._looks - self._before
 
 
-def _program() -> str:
+def nginx_program() -> str:
     """Returns nginx, which is installed where that can be done.
 
     Raises:
