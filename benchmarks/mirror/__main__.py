@@ -38,6 +38,17 @@ RUN_SECONDS = 3_600.0  # a run's limit
 KILLED_SECONDS = 5.0  # how long a killed worker is away
 SITE = f"name: manual\npoliteness: {{delay: {DELAY_SECONDS}, concurrency: {CONCURRENCY}}}\n"
 SETTINGS = {"STOP_WHEN_DONE": "1", "ALLOW_PRIVATE_ADDRESSES": "1", "ITEM_SINKS": "files", "MEDIA_DOWNLOAD": "0"}
+COLUMNS = (
+    "pages",
+    "items",
+    "missed",
+    "twice",
+    "no link leads there",
+    "asked twice",
+    "other requests",
+    "inversions",
+    "pages a minute",
+)
 SETTINGS |= {"NODE_CPU_LIMIT_PERCENT": "100", "NODE_MEMORY_LIMIT_PERCENT": "100"}
 
 
@@ -76,10 +87,7 @@ def main() -> int:
                 for path, depth in manual.depths.items()
             }
             first = [f"http://{server.hosts[manual.name]}/{manual.first}" for manual in manuals]
-            print(
-                "| | pages | items | missed | twice | no link leads there | asked twice | other requests | inversions | pages a minute |"
-            )
-            print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+            print(f"| | {' | '.join(COLUMNS)} |\n|---|{'--:|' * len(COLUMNS)}")
             status = 0
             if options.only != "scrapy":
                 items = crawl_ours(folder, first, len(depths) // 3 if options.kill else 0)
