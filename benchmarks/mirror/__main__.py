@@ -38,10 +38,12 @@ RUN_SECONDS = 3_600.0  # a run's limit
 KILLED_SECONDS = 5.0  # how long a killed worker is away
 SITE = f"name: manual\npoliteness: {{delay: {DELAY_SECONDS}, concurrency: {CONCURRENCY}}}\n"
 SETTINGS = {"STOP_WHEN_DONE": "1", "ALLOW_PRIVATE_ADDRESSES": "1", "ITEM_SINKS": "files", "MEDIA_DOWNLOAD": "0"}
+SHOWN = 5  # most addresses of a kind that are named
 COLUMNS = (
     "pages",
     "items",
     "missed",
+    "without an item",
     "twice",
     "no link leads there",
     "asked twice",
@@ -115,9 +117,7 @@ def crawl_ours(folder: Path, first: Sequence[str], kill_at: int) -> list[str]:
     (folder / "sites").mkdir()
     (folder / "sites" / "manual.yaml").write_text(SITE)
     plan = folder / "mirror.yaml"
-    plan.write_text(
-        f"name: mirror\nsites: [manual]\nstart: {json.dumps(first)}\nfollow: {{depth: 50, per_page: 10000}}\n"
-    )
+    plan.write_text(f"name: mirror\nsites: [manual]\nstart: {json.dumps(first)}\nfollow: {{depth: 50, links: 10000}}\n")
     items = folder / "items"
     with Redis(folder) as redis, contextlib.ExitStack() as running:
         environment = {
@@ -206,12 +206,13 @@ def quoted(url: str) -> str:
 
 def report(name: str, depths: Mapping[str, int], result: Outcome) -> int:
     """Prints a crawler's row; returns 1 where what it delivered isn't the truth."""
-    missed = depths.keys() - result.urls.keys()
+    missed = depths.keys() - result.asked.keys()
     pages = {url for url in result.urls if url.lower().endswith(HTML)}
     figures = (
         len(depths),
         result.urls.total(),
         len(missed),
+        len(result.asked.keys() - result.urls.keys()),
         sum(number > 1 for number in result.urls.values()),
         len(pages - depths.keys()),
         sum(number > 1 for number in result.asked.values()),
@@ -220,9 +221,11 @@ def report(name: str, depths: Mapping[str, int], result: Outcome) -> int:
         round(len(result.asked) * 60 / result.seconds),
     )
     print(f"| {name} | " + " | ".join(f"{figure:,}" for figure in figures) + " |", flush=True)
-    for url in sorted(missed)[:5]:
+    for url in sorted(missed)[:SHOWN]:
         print(f"  missed: {url}", file=sys.stderr)
-    for url in sorted(pages - depths.keys())[:5]:
+    for url in sorted(result.asked.keys() - result.urls.keys())[:SHOWN]:
+        print(f"  without an item: {url}", file=sys.stderr)
+    for url in sorted(pages - depths.keys())[:SHOWN]:
         print(f"  no link leads to {url}", file=sys.stderr)
     return int(bool(missed or pages - depths.keys()) or any(number > 1 for number in result.urls.values()))
 
