@@ -174,6 +174,7 @@ def absolute(
     drop: frozenset[str] = frozenset(),
     keeps_routes: bool = False,
     routes: set[str] | None = None,
+    spellings: dict[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Returns links as canonical URLs, each once, in their order. Links that are no http(s) URL are left out.
 
@@ -184,6 +185,7 @@ def absolute(
         drop: Names of parameters to drop, as `canonical` takes them.
         keeps_routes: A browser renders what the links lead to, so that those to a script's routes count.
         routes: If these don't count, gets them as they stand on the page.
+        spellings: If given, gets the canonical URL of each link, by how the link is written.
     """
     urls: dict[str, None] = {}
     resolve = LinkResolver(base).resolve
@@ -195,7 +197,9 @@ def absolute(
             head, mark, query = link.partition("?")
             link = head + mark + quote(query, safe=_QUERY_CHARACTERS, encoding=encoding, errors="replace")
         try:
-            urls[resolve(link, drop=drop, routes=keeps_routes)] = None
+            urls[url := resolve(link, drop=drop, routes=keeps_routes)] = None
+            if spellings is not None:
+                spellings[value] = url
         except ScriptRouteError:
             if routes is not None:
                 routes.add(link)

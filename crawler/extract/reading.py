@@ -56,6 +56,7 @@ def read(
     parser_modules: Collection[str] = (),
     markdown: bool = False,
     robot: str = "",
+    with_context: bool = False,
 ) -> Reading:
     """Reads a content page.
 
@@ -68,6 +69,7 @@ def read(
         parser_modules: The setting PARSER_MODULES.
         markdown: The setting ITEM_MARKDOWN.
         robot: Whose name pages may say `noindex` and `nofollow` to; empty: that isn't heeded.
+        with_context: Whether what stands on the links by `rules` and beside them is wanted, too.
 
     Raises:
         ExtractError: Links are wanted, and the page can't be parsed as what the site says (`not-html`, `not-json` ...);
@@ -79,7 +81,8 @@ def read(
         followed(page, site, max_links=max_links, document=document, robot=robot) if max_links and by_site else Links()
     )
     by_rule = tuple(
-        followed(page, site, rule=rule, max_links=max_links, document=document, robot=robot) for rule in rules
+        followed(page, site, rule=rule, max_links=max_links, document=document, robot=robot, with_context=with_context)
+        for rule in rules
     )
     if site.follow and not site.follow.makes_item(canonical(page.url, routes=True)):
         return Reading(links, None, by_rule)

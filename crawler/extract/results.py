@@ -16,6 +16,7 @@ from crawler.base.urls import canonical, host, trap
 from crawler.extract.answers import Answers
 from crawler.extract.document import Document, absolute
 from crawler.extract.html_text import HtmlText
+from crawler.extract.link_context import link_contexts
 from crawler.extract.readers import HtmlReader, JsonReader, address, matches, scalars
 from crawler.extract.robots_meta import vouched_for
 from crawler.extract.rows import Row, read_row
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from crawler.base.models import Fetched
+    from crawler.extract.link_context import LinkContext
     from crawler.extract.readers import Reader
     from crawler.sites import Site
     from crawler.sites.page_type import PageType, ResultsType
@@ -62,6 +64,7 @@ class Links:
         traps: How many links were left out because they look like part of a crawler trap (`urls.trap`).
         routes: How many links were left out because only a browser's script can open them (`#/thread/1`).
         rows: What the row of each URL says, where the site has `results.rows`.
+        contexts: What stands on the links to each URL and beside them, where that was asked for.
     """
 
     urls: tuple[str, ...] = ()
@@ -74,6 +77,7 @@ class Links:
     traps: int = 0
     routes: int = 0
     rows: Mapping[str, Row] = field(default_factory=dict)
+    contexts: Mapping[str, LinkContext] = field(default_factory=dict)
 
     def stats(self) -> dict[str, int]:
         """Returns how many links aren't among `urls`, by the name of the statistic that counts them."""
@@ -148,6 +152,7 @@ def followed(
     max_links: int = MAX_LINKS,
     document: Document | None = None,
     robot: str = "",
+    with_context: bool = False,
 ) -> Links:
     """Reads those links of a content page that its site follows, or a plan.
 
@@ -158,6 +163,7 @@ def followed(
         max_links: Most links to return, if the rule doesn't want fewer.
         document: The same page, perhaps parsed already.
         robot: Whose name pages may say `nofollow` to; empty: that isn't heeded.
+        with_context: Whether what stands on the links and beside them is wanted, too.
 
     Raises:
         ExtractError: The page can't be parsed as what the site says (`not-html`, `not-json` ...).
@@ -173,7 +179,9 @@ def followed(
     values = source.values(select)
     if robot:
         values = vouched_for(values, document, robot)
-    return source.chosen(values, site, max_links, lambda url: rule.wants(url, page_url))
+    spellings: dict[str, str] | None = {} if with_context else None
+    chosen = source.chosen(values, site, max_links, lambda url: rule.wants(url, page_url), spellings)
+    return replace(chosen, contexts=source.contexts(select, chosen.urls, spellings)) if spellings else chosen
 
 
 def _path(url: str) -> str:
@@ -289,10 +297,23 @@ class _Source:
         part.value = value
         return part
 
+    def contexts(self, selector: Selector, urls: Sequence[str], spellings: Mapping[str, str]) -> dict[str, LinkContext]:
+        """Returns what stands on the links to each of the URLs and beside them; nothing where links are no elements."""
+        elements: dict[str, list[turbohtml.Element]] = {url: [] for url in urls}
+        for match in matches(self.find(selector)):
+            if isinstance(match, turbohtml.Element) and (url := spellings.get(address(match), "")) in elements:
+                elements[url].append(match)
+        return link_contexts(elements)
+
     def chosen(
-        self, values: Sequence[str], site: Site, max_links: int, is_wanted: Callable[[str], bool] = lambda _url: True
+        self,
+        values: Sequence[str],
+        site: Site,
+        max_links: int,
+        is_wanted: Callable[[str], bool] = lambda _url: True,
+        spellings: dict[str, str] | None = None,
     ) -> Links:
-        """Returns the first `most` links that are wanted and no traps."""
+        """Returns the first `max_links` links that are wanted and no traps; `spellings` is as for `absolute`."""
         looked_at = values[: self.max_links or MAX_LINKS_LOOKED_AT]
         routes: set[str] = set()
         found = absolute(
@@ -302,6 +323,7 @@ class _Source:
             drop=site.drop,
             keeps_routes=site.has_routes("content"),
             routes=routes,
+            spellings=spellings,
         )
         wanted = [url for url in found if is_wanted(url)]
         sound = tuple(url for url in wanted if not trap(url))

@@ -45,10 +45,15 @@ class CombinationSearch:
         Args:
             text: As `comparable` returned it.
         """
-        present = self._words_in(text)
+        present = self.words_in(text)
         return [words for words in self._combinations if present.issuperset(words)] if present else []
 
-    def _words_in(self, text: str) -> set[str]:
+    def words_in(self, text: str) -> set[str]:
+        """Returns the words of the combinations that a text has.
+
+        Args:
+            text: As `comparable` returned it.
+        """
         matches = self._set.Match(_utf8(text)) if self._set is not None else []
         if self._always in matches:
             return {self._numbers[number] for number in matches if number != self._always}
