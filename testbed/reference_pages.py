@@ -67,6 +67,8 @@ PLAN_HEADINGS = {
     "SiteUse": "An entry of `sites`",
     "KeywordClass": "A class of `keywords`",
     "PlanFollow": "`follow`",
+    "ScopeFile": "`scope`",
+    "ScopeRules": "`scope.media`",
 }
 _PROBES: dict[str, Any] = {"string": "?", "boolean": "?", "array": "?", "object": "?"}
 _LONG = "x" * 10_000  # a text that those limits refuse which take any short one

@@ -11,6 +11,7 @@ from typing import Self
 
 MAX_REASON_CHARACTERS = 40  # a reason is the name of a field in the ledger
 _NOT_OF_A_WORD = re.compile(r"[^a-z0-9-]+")
+SCOPE = "scope-"  # before the name of a filter
 _FIRST_SERVER_ERROR = 500
 
 
@@ -211,6 +212,16 @@ def status_reason(status: int) -> Reason:
     kind = "its host is in trouble" if status >= _FIRST_SERVER_ERROR else "there is no such page for us"
     reason = Reason(f"http-{status}", f"its host answers with status {status}: {kind}")
     return REASONS.get(reason, reason)
+
+
+def scope_note(name: str) -> Note:
+    """Returns what pages are counted by that weren't offered, since a filter of their plan's scope refuses them."""
+    return Note(f"{SCOPE}{name}", f"addresses that `{name}` of their plan's scope refuses, not offered")
+
+
+def scope_reason(name: str) -> Reason:
+    """Returns the reason of a page that a filter of its plan's scope refuses once more is known of it."""
+    return Reason(f"{SCOPE}{name}", f"`{name}` of its plan's scope refuses it")
 
 
 def own_reason(text: str, default: Reason) -> Reason:

@@ -16,6 +16,8 @@ from crawler.base.urls import canonical, hostname
 from crawler.cli.page_fetcher import PageFetcher
 from crawler.download.targets import Targets
 from crawler.plans.start_pages import seed_of
+from crawler.scope.candidate import Candidate
+from crawler.scope.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -34,9 +36,25 @@ MAX_AT_ONCE = 16  # most hosts that are asked at the same time; a plan has a han
 
 
 async def all_of(plan: Plan, settings: Settings) -> list[dict[str, str]]:
-    """Returns all warnings of a plan; of each site one at most."""
-    warnings = same_searches(plan) + await unreachable_hosts(plan, settings)
+    """Returns all warnings of a plan; of each site one at most, beside those of start addresses.
+
+    Raises:
+        ConfigError: A filter of the plan's scope lacks what it needs, such as a database of regions.
+    """
+    warnings = out_of_scope(plan, settings) + same_searches(plan) + await unreachable_hosts(plan, settings)
     return warnings + await forbidden_searches(plan, settings, {warning["site"] for warning in warnings})
+
+
+def out_of_scope(plan: Plan, settings: Settings) -> list[dict[str, str]]:
+    """Returns the `site`, `host` and `why` of each start address that the plan's own scope refuses."""
+    scope = Scope.of(plan.file.scope, settings) if plan.file.scope else None
+    warnings = []
+    for address in plan.file.start if scope else ():
+        seed = seed_of(plan, address)
+        if scope and (name := scope.refusal(Candidate.of(seed.url))):
+            why = f"the start address {address} isn't offered, since `{name}` of the plan's scope refuses it"
+            warnings.append({"site": seed.site, "host": hostname(seed.url), "why": why})
+    return warnings
 
 
 def same_searches(plan: Plan) -> list[dict[str, str]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from crawler.plans import Plan
     from crawler.plans.operator import Operator
     from crawler.plans.start_pages import Skipped
+    from crawler.scope.scope import Scope
 
 ASKING = (
     "It warns of hosts that would be asked in vain: it looks up their addresses, for 3 s at most, and asks them for "
@@ -126,16 +127,18 @@ class Command(ActionCommand):
         from crawler.cli import plan_warnings
         from crawler.cli.audited import audited
         from crawler.plans.start_pages import Skipped
+        from crawler.scope.scope import Scope
 
         plan, begun, skipped = await self.read(args[0]), False, Skipped()
         warnings = await plan_warnings.all_of(plan, self.values)
+        scope = Scope.of(plan.file.scope, self.values) if plan.file.scope else None
         try:
             async with self.connect(begin=True) as operator:
                 await _warn_of_data_loss(operator)
                 old = (await operator.registry.plans()).get(plan.name)
                 begun = True
                 offering = partial(
-                    _offer, operator, plan, skipped, replace=opts.replace, replace_sites=opts.replace_sites
+                    _offer, operator, plan, skipped, scope, replace=opts.replace, replace_sites=opts.replace_sites
                 )
                 options = " --replace" * opts.replace + " --replace-sites" * opts.replace_sites
                 offered, new = await audited(operator, "plan-submit", f"{plan.name}{options}", offering)
@@ -219,7 +222,7 @@ async def _warn_of_data_loss(operator: Operator) -> None:
 
 
 async def _offer(
-    operator: Operator, plan: Plan, skipped: Skipped, *, replace: bool, replace_sites: bool
+    operator: Operator, plan: Plan, skipped: Skipped, scope: Scope | None, *, replace: bool, replace_sites: bool
 ) -> tuple[int, int]:
     """Submits a plan, with a progress bar on a terminal; returns how many seeds were offered and were new."""
     from rich.console import Console
@@ -230,7 +233,13 @@ async def _offer(
     bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
     offered = new = 0
     offers = submit(
-        plan, operator.registry, operator.queues, replace=replace, replace_sites=replace_sites, skipped=skipped
+        plan,
+        operator.registry,
+        operator.queues,
+        replace=replace,
+        replace_sites=replace_sites,
+        skipped=skipped,
+        scope=scope,
     )
     with bar:
         searches = len(plan.searched) * len(plan.combinations())

@@ -121,6 +121,7 @@ class Command(ActionCommand):
     async def do_show(self, args: list[str], opts: argparse.Namespace) -> None:
         """Shows where a page is and why it isn't done."""
         from crawler.base import urls
+        from crawler.cli.scope_refusals import scope_refusals
         from crawler.cli.seed_status import (
             content_statuses,
             known_search_pages,
@@ -140,6 +141,8 @@ class Command(ActionCommand):
                 statuses = [status for status in statuses if not pages or status["state"] != "unknown"] + pages
             if all(status["state"] == "unknown" for status in statuses):
                 await _refuse_unknown_site(operator, opts.site)
+                refusals = await scope_refusals(operator, url, self.values)
+                statuses = [status | {"why": f"{status['why']}{refusals}"} for status in statuses]
         if not statuses:
             raise HeadroomError("no plan has such a search page")
         print_answer(opts, {"url": url, "seeds": statuses}, print_seed_statuses)

@@ -28,6 +28,7 @@ from crawler import config
 from crawler.base import reasons
 from crawler.base.errors import AnswerError
 from crawler.base.scrapy_private import check_stop_download, get_maxsize_msg, get_warnsize_msg
+from crawler.base.urls import canonical, hostname
 from crawler.download import curl_options
 from crawler.download.curl_errors import OddHeadError, error_of, is_whole
 from crawler.download.curl_loop import CurlLoop
@@ -37,6 +38,7 @@ from crawler.download.response import make_response
 from crawler.download.targets import Targets, scheme_and_authority, url_to_send
 from crawler.download.transfer import TooLargeError, Transfer
 from crawler.download.web_sockets import CurlWebSocket, WebSocketRequest, WebSocketResponse
+from crawler.worker.visits.outcomes import PAGE_STATUSES
 from crawler.worker.visits.request_state import state_of
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from crawler.download.curl_loop import TransferEnd
     from crawler.download.response import Head
     from crawler.download.targets import Target
+    from crawler.worker.visits.request_state import RequestState
 
 T = TypeVar("T")
 
@@ -149,7 +152,10 @@ class CurlDownloadHandler(BaseDownloadHandler):
             transfer.curl.close()
             raise
         try:
-            return self._response(transfer, request, end, timeout_s)
+            response = self._response(transfer, request, end, timeout_s)
+            if transfer.head is not None and transfer.head.length is None:  # only now is it known how large it is
+                _judge_answer(request, transfer.head, transfer.size)
+            return response
         finally:
             transfer.release()
             if simple:
@@ -183,13 +189,30 @@ class CurlDownloadHandler(BaseDownloadHandler):
     async def _find_target(self, request: Request, timeout_s: float) -> Target:
         if state := state_of(request):
             state.visit.check()
-        if target := self._targets.cached(request):
+        judges = state is not None and state.visit.scope is not None and state.visit.scope.asks("addresses")
+        target = self._targets.cached(request)
+        if target is not None and not judges:
             return target
         try:
             async with asyncio.timeout(timeout_s):
-                return await _run_for_visit(request, self._targets.find(request))
+                if target is None:
+                    target = await _run_for_visit(request, self._targets.find(request))
+                if judges and state is not None:
+                    await self._judge_addresses(state, request, target)
+                return target
         except TimeoutError:
             raise _timeout_error(request, timeout_s) from None
+
+    async def _judge_addresses(self, state: RequestState, request: Request, target: Target) -> None:
+        """Has the scope of a visit's plans judge the addresses of a host; behind a proxy, as far as they are known.
+
+        Raises:
+            RefusedError: They are out of scope.
+        """
+        url, addresses = canonical(request.url), target.addresses
+        if target.proxy is not None:
+            addresses = tuple(await _run_for_visit(request, self._targets.addresses_of(hostname(url))))
+        _judge(state, url, addresses=addresses)
 
     # -- The request --------------------------------------------------------------------------------------------------
 
@@ -271,6 +294,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
         warn_bytes = request.meta.get("download_warnsize", self._warn_bytes)
         if warn_bytes and head.length is not None and head.length > warn_bytes:
             logger.warning(get_warnsize_msg(head.length, warn_bytes, request, expected=True))
+        _judge_answer(request, head, head.length or 0)
         if self._has_receivers(signals.headers_received):
             assert self._curl_loop is not None  # it runs the transfer
             with self._curl_loop.out_of_call():
@@ -355,6 +379,27 @@ def _wait_for_visit(request: Request, running: asyncio.Future[TransferEnd]) -> A
     """Returns what is awaited for a transfer's end; it raises as `_run_for_visit` when the request's visit ends."""
     state = state_of(request)
     return running if state is None else state.visit.wait(running)
+
+
+def _judge(state: RequestState, url: str, **known: Any) -> None:
+    """Has the scope of a visit's plans judge a request of which more is known now.
+
+    Raises:
+        RefusedError: It is out of scope.
+    """
+    if state.visit.scope is not None and (kind := state.purpose.kind):
+        state.visit.scope.judge(url, kind, **known)
+
+
+def _judge_answer(request: Request, head: Head, size_bytes: int) -> None:
+    """Does the same with an answer's head, where it is of a page."""
+    state = state_of(request)
+    if state is None or state.visit.scope is None or not state.visit.scope.asks("head"):
+        return
+    if head.status in PAGE_STATUSES:
+        written = (head.headers.get("Content-Type") or b"").decode("latin-1")
+        content_type = written.partition(";")[0].strip().lower()
+        _judge(state, canonical(request.url), content_type=content_type, size_bytes=size_bytes)
 
 
 def _may_send(request: Request) -> Callable[[], bool] | None:

@@ -20,7 +20,7 @@ from scrapy.exceptions import IgnoreRequest
 from crawler.base import reasons, urls
 from crawler.base.errors import UrlError
 from crawler.worker.visits.chain_cookies import ChainCookies
-from crawler.worker.visits.outcomes import OUT_OF_SCOPE, REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
+from crawler.worker.visits.outcomes import REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
 from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.request_state import state_of
 from crawler.worker.worker import Worker
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.base.models import Seed
+    from crawler.base.reasons import Reason
     from crawler.sites import Site
-    from crawler.worker.definitions.plan_crawl import PlanCrawl
     from crawler.worker.visits.request_state import RequestState
     from crawler.worker.visits.visit import Visit
 
@@ -110,18 +110,19 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             RefusedError: It may be for none.
             UnavailableError: What a plan says of that can't be had now; the seed is released.
         """
-        outside = [seed for seed in visit.seeds if not self._rule_of(visit, seed).may_redirect(seed, target)]
+        outside = {seed: why for seed in visit.seeds if (why := self._refusal(visit, seed, target)) is not None}
         if len(outside) == len(visit.seeds):
-            raise RefusedError(OUT_OF_SCOPE)
+            raise RefusedError(Outcome("fail", outside[visit.seed]))
         if outside:
             visit.leave_out(*outside)
             visit.leads_on = True  # plans that asked for the page aren't told of what is found there
 
-    def _rule_of(self, visit: Visit, seed: Seed) -> Site | PlanCrawl:
-        """Returns who says where the page of a seed may lead."""
+    def _refusal(self, visit: Visit, seed: Seed, target: str) -> Reason | None:
+        """Returns why a page may not be fetched where it redirects to, for a plan; None: it may."""
+        site = self._site_of(visit)
         if seed.general and seed.frontier == "content":
-            return Worker.of(self.crawler).claiming.plan_crawls.get(seed)
-        return self._site_of(visit)
+            return Worker.of(self.crawler).claiming.plan_crawls.get(seed).redirect_refusal(seed, target, site)
+        return None if site.may_redirect(seed, target) else reasons.OUT_OF_SCOPE
 
     def _site_of(self, visit: Visit) -> Site:
         site = Worker.of(self.crawler).claiming.sites.get(visit.seed.site)

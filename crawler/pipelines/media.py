@@ -35,6 +35,7 @@ from crawler.base.redaction import without_credentials
 from crawler.base.seldom import Seldom
 from crawler.worker.settling.delivery import UndeliveredError
 from crawler.worker.visits.outcomes import UNKNOWN_ERROR, Outcome, outcome_of_error, outcome_of_status
+from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.request_state import Purpose, RequestState
 from crawler.worker.visits.visit import FetchFailed
 from crawler.worker.worker import Worker
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from crawler.base.log_events import EventLogger
     from crawler.worker.visits.visit import Lane, Visit
+    from crawler.worker.visits.visit_scope import VisitScope
 
 logger: EventLogger = logging.getLogger(__name__)
 MAX_TRIES = 3  # how often a file is tried for one page
@@ -161,7 +163,7 @@ class PageMediaPipeline:
         Raises:
             UnavailableError: The item is to be left to a later visit, as in `process_item`.
         """
-        missing = self._by_host([*item.images, *item.videos])
+        missing = self._by_host([*item.images, *item.videos], visit.scope)
         try:
             if own := missing.get(visit.lane.host):
                 await self._fetch(own, visit, visit.lane)
@@ -172,7 +174,7 @@ class PageMediaPipeline:
         item.gaps += sum(len(files.media) for files in missing.values())
         self._worker.claiming.gaps.note(item)
 
-    def _by_host(self, media: Iterable[Media]) -> dict[str, _HostFiles]:
+    def _by_host(self, media: Iterable[Media], scope: VisitScope | None) -> dict[str, _HostFiles]:
         """Returns media by their host; those that won't be fetched get the reason instead."""
         by_host: dict[str, _HostFiles] = {}
         for number, file in enumerate(media):
@@ -180,9 +182,15 @@ class PageMediaPipeline:
                 file.error = "over-limit"
                 continue
             try:
-                host = urls.host(urls.canonical(file.url))
+                url = urls.canonical(file.url)
+                host = urls.host(url)
+                if scope is not None:
+                    scope.judge(url, "media")
             except UrlError:
                 file.error = "bad-url"
+                continue
+            except RefusedError as error:
+                file.error = error.outcome.reason
                 continue
             by_host.setdefault(host, _HostFiles(host, [])).media.append(file)
         return by_host
@@ -264,7 +272,9 @@ class PageMediaPipeline:
             Exception: What the download raised.
         """
         assert self._crawler.engine is not None  # it runs the pipelines
-        meta = RequestState(Purpose(visit, lane)).meta(handle_httpstatus_all=not self._scrapy.allow_redirects)
+        meta = RequestState(Purpose(visit, lane, is_media=True)).meta(
+            handle_httpstatus_all=not self._scrapy.allow_redirects
+        )
         request = Request(url, callback=NO_CALLBACK, meta=meta, dont_filter=True)
         response = await self._crawler.engine.download_async(request)
         if response.status != HTTPStatus.OK:
@@ -313,7 +323,7 @@ def _ended_with_its_page(fetch: asyncio.Task[StoredFile]) -> bool:
     if fetch.cancelled():
         return True
     error = fetch.exception()
-    if error is None or isinstance(error, (HostBackoffError, PageTimeoutError)):
+    if error is None or isinstance(error, (HostBackoffError, PageTimeoutError, RefusedError)):
         return error is not None
     return outcome_of_error(error).operation in ("release", "postpone")
 

@@ -110,7 +110,7 @@ class Plan:
                     interval_s=self.file.interval_s,
                     exact=site.exact,
                     match_text=self.file.match_text,
-                    general=self.file.is_general,
+                    general=self.file.judges_links,
                 )
                 if seed.fingerprint not in seen:
                     seen.add(seed.fingerprint)

@@ -23,6 +23,7 @@ from crawler.base.yamlfile import Part, ShortPart
 from crawler.plans.match import OPERATORS
 from crawler.plans.plan_follow import PlanFollow
 from crawler.plans.site_choice import BELOW, EVERY_HOST
+from crawler.scope.scope_file import ScopeFile
 from crawler.sites.follow import checked_domain
 
 MAX_WORD_CHARACTERS = 200  # the longest keyword: search boxes take no more
@@ -220,6 +221,12 @@ class PlanFile(Part):
         "ten is of another priority than the highest that waits there, so that none waits for ever.",
         examples=[8],
     )
+    scope: ScopeFile | None = Field(
+        None,
+        description="Where its crawl ends. In lists, `not ` before an entry refuses what it names; what none refuses "
+        "is in scope if the list has no other entries, or one of those names it.",
+        examples=[{"hosts": ["*.gov.cn"], "suffixes": ["not .zip"]}],
+    )
 
     @field_validator("name")
     @classmethod
@@ -266,6 +273,11 @@ class PlanFile(Part):
     def is_general(self) -> bool:
         """Whether it says itself what links are worth, instead of its sites."""
         return self.names_pages or self.follow is not None
+
+    @property
+    def judges_links(self) -> bool:
+        """Whether its word counts for where its pages lead."""
+        return self.is_general or self.scope is not None
 
     @property
     def beside_keywords(self) -> str:

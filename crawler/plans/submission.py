@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from dataclasses import replace as changed
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,15 +16,17 @@ from crawler.frontier.offer import OFFER_BATCH
 from crawler.frontier.seed_admin import SeedAdmin, UnfinishedSeed
 from crawler.plans.plan_record import PlanRecord
 from crawler.plans.start_pages import Skipped, start_pages
+from crawler.scope.candidate import Candidate
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 
     from crawler.base.models import Frontier, Seed
     from crawler.frontier.queue import Queue
     from crawler.plans.combinations import Combination
     from crawler.plans.plan import Plan
     from crawler.plans.registry import Registry
+    from crawler.scope.scope import Scope
 
 # A submission without a sign of life for so long has died, and doesn't keep a crawl from ending.
 OFFERING_MILLISECONDS = 60_000
@@ -37,6 +40,7 @@ async def submit(
     replace: bool = False,
     replace_sites: bool = True,
     skipped: Skipped | None = None,
+    scope: Scope | None = None,
 ) -> AsyncIterator[tuple[int, int]]:
     """Stores a plan and offers its nav seeds, then its start pages; yields (offered, new) after each batch.
 
@@ -54,6 +58,7 @@ async def submit(
         replace_sites: Whether its sites may take the place of stored ones that differ. A plan that goes on and is
             paused stays so then.
         skipped: Told of lines of start files that are left out.
+        scope: The plan's. Start pages out of it are counted, and not offered.
 
     Raises:
         InputError: A start file can't be read; what was offered before stays, and the same call goes on.
@@ -86,11 +91,23 @@ async def submit(
     }
     for frontier, of_frontier in seeds.items():
         while batch := list(itertools.islice(of_frontier, OFFER_BATCH)):
+            if scope is not None and frontier == "content":
+                batch = await _in_scope(batch, scope, queues[frontier])
             new += sum(await queues[frontier].offer(batch, record.edition, edition=record.edition, confirmed=True))
             offered += len(batch)
             await _move_deadline(record, registry, (nav, content), await registry.now_ms() + OFFERING_MILLISECONDS)
             yield offered, new
     await _move_deadline(record, registry, (nav, content), 0)
+
+
+async def _in_scope(seeds: Sequence[Seed], scope: Scope, queue: Queue) -> list[Seed]:
+    """Returns the start pages that are in scope; counts the others in the ledger, by site and filter."""
+    refusals = [scope.refusal(Candidate.of(seed.url)) for seed in seeds]
+    numbers = Counter((seed.site, name) for seed, name in zip(seeds, refusals, strict=True) if name)
+    by_site = {seed.site: seed for seed in seeds}
+    for (site, name), number in numbers.items():
+        await queue.refuse(by_site[site], reasons.scope_note(name), number)
+    return [seed for seed, name in zip(seeds, refusals, strict=True) if not name]
 
 
 def _is_wanted(sites: Collection[str], words: Collection[Combination], seed: Seed) -> bool:
@@ -105,7 +122,8 @@ def _comes_back(plan: Plan, is_wanted: Callable[[Seed], bool], failed: Unfinishe
     of_plan = [seed for seed in failed.seeds if seed.plan == plan.name]
     if _lacked_words(failed) and any(plan.matches_text(seed.site) for seed in of_plan):
         return True  # its text may have the new words, whichever led to it
-    return failed.reason in (reasons.CANCELLED, reasons.LACKS_WORDS) and any(map(is_wanted, of_plan))
+    is_of_plan = failed.reason in (reasons.CANCELLED, reasons.LACKS_WORDS) or failed.reason.startswith(reasons.SCOPE)
+    return is_of_plan and any(map(is_wanted, of_plan))
 
 
 def _lacked_words(seed: UnfinishedSeed) -> bool:

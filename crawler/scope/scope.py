@@ -13,6 +13,7 @@ from crawler.base import log_events
 from crawler.base.errors import ConfigError
 from crawler.base.seldom import Seldom
 from crawler.config.components import joined
+from crawler.scope.region_db import shared_region_db
 from crawler.scope.scope_file import ScopeRules
 from crawler.scope.url_filter import UrlFilter
 
@@ -92,6 +93,17 @@ class Scope:
             self._warn(log_events.URL_FILTER_FAILED, name, candidate.url, error)
             return name
         return ""
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Checks what the settings say of filters, before a plan asks for one.
+
+    Raises:
+        ConfigError: URL_FILTERS names what is no filter; or REGION_DB is no database, or an old one.
+    """
+    filter_classes(settings)
+    if path := config.REGION_DB.of(settings):
+        shared_region_db(path, config.REGION_DB_MAX_AGE_DAYS.of(settings))
 
 
 def filter_classes(settings: Mapping[str, Any]) -> list[type[UrlFilter]]:

@@ -20,14 +20,15 @@ from crawler import config
 from crawler.base import log_events, reasons, urls
 from crawler.base.errors import ExtractError, UnavailableError, UrlError
 from crawler.base.models import Fetched, Frontier, SentOn
+from crawler.base.reasons import Reason
 from crawler.config import crawl_settings
 from crawler.config.check import check, complete
 from crawler.download.other_handlers import warn_of_other_handlers
+from crawler.scope.scope import check_settings
 from crawler.spiders.trial import Trial
 from crawler.worker.life.required import refuse_command, require_parts
 from crawler.worker.visits.outcomes import (
     OUT_OF_MEMORY,
-    OUT_OF_SCOPE,
     REDIRECT_STATUSES,
     Outcome,
     outcome_of_error,
@@ -40,7 +41,7 @@ from crawler.worker.visits.request_state import NOT_RENDERED, Purpose, RequestSt
 from crawler.worker.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
@@ -94,6 +95,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         crawl_settings.set_for_frontier(settings, cls.custom_settings)
         check(settings)
         require_parts(settings)
+        check_settings(settings)
         complete(settings)
         if contact := config.CONTACT.of(settings):
             settings.set("USER_AGENT", f"{settings['USER_AGENT']} (+{contact})", priority="spider")
@@ -242,6 +244,17 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         if links.routes:
             await self.claiming.offers.refuse(seed, reasons.UNOPENED_SCRIPT_ROUTES, links.routes)
 
+    async def count_out_of_scope(self, seed: Seed, refused: Mapping[str, int]) -> None:
+        """Counts addresses that a plan's scope refuses, by filter: in the ledger, and in the crawl's statistics.
+
+        Raises:
+            UnavailableError: As `count_left_out`.
+        """
+        assert self.crawler.stats is not None  # as in `count_left_out`
+        for name, number in refused.items():
+            self.crawler.stats.inc_value(f"links/{reasons.SCOPE}{name}", number)
+            await self.claiming.offers.refuse(seed, reasons.scope_note(name), number)
+
     async def _redirected(self, response: Response, visit: Visit) -> None:
         """Ends a visit whose page has moved to another host or for good: as `redirected`; offers the target."""
         location = response.headers.get("Location")
@@ -257,12 +270,13 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             self.decide_outcome(visit, outcome_of_redirect_error(error))
             return
         try:
-            targets = [there for seed in visit.seeds if (there := await self._moved(seed, target, site))]
+            answers = [await self._moved(seed, target, site) for seed in visit.seeds]
         except UnavailableError as error:
             self._release(visit, error)
             return
+        targets = [seed for seed in answers if not isinstance(seed, Reason)]
         if not targets:
-            self.decide_outcome(visit, OUT_OF_SCOPE)
+            self.decide_outcome(visit, Outcome("fail", next(why for why in answers if isinstance(why, Reason))))
             return
         moved = [
             replace(seed, method="GET", body="", hops=seed.hops + 1)  # GET, as browsers do
@@ -281,15 +295,16 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             going = {seed.plan for seed in moved}
             visit.leave_out(*(seed for seed in visit.seeds if seed.plan not in going))
 
-    async def _moved(self, seed: Seed, target: str, site: Site) -> Seed | None:
-        """Returns the seed of a page at the address that it has moved to; None: its plan may not have it there.
+    async def _moved(self, seed: Seed, target: str, site: Site) -> Seed | Reason:
+        """Returns the seed of a page at the address that it has moved to, or why its plan may not have it there.
 
         Raises:
             UnavailableError: What the plan says can't be had now.
         """
         if seed.general and seed.frontier == "content":
-            return (await self.claiming.plan_crawls.of(seed)).moved(seed, target)
-        return replace(seed, url=target) if site.may_redirect(seed, target) else None
+            crawl = await self.claiming.plan_crawls.of(seed)
+            return crawl.redirect_refusal(seed, target, site) or crawl.moved(seed, target) or reasons.OUT_OF_SCOPE
+        return replace(seed, url=target) if site.may_redirect(seed, target) else reasons.OUT_OF_SCOPE
 
     def _release(self, visit: Visit, error: UnavailableError) -> None:
         """Decides that a seed is released: it can't be finished here now, by no fault of its own."""

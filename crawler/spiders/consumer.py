@@ -14,10 +14,13 @@ from crawler.base.in_step import in_step
 from crawler.base.item import Item, instant_now, item_id
 from crawler.base.models import Fetched, Frontier, Seed
 from crawler.extract.document import MAX_BODY_BYTES
+from crawler.extract.language import language_of
 from crawler.extract.words import text_of_page
 from crawler.robots.rules import robot_name
 from crawler.spiders.base import FrontierSpider, fetched
+from crawler.worker.definitions.page_links import PageLinks
 from crawler.worker.visits.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
+from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.visit import FetchFailed
 
 if TYPE_CHECKING:
@@ -26,11 +29,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawler.extract import Fields, Links
+    from crawler.extract.reading import Reading
     from crawler.extract.words import CombinationSearch
     from crawler.sites import Site
     from crawler.sites.follow import Follow
     from crawler.sites.joined import Joined
-    from crawler.worker.definitions.plan_crawl import PlanCrawl
     from crawler.worker.visits.visit import Visit
 
 NODE = socket.gethostname()
@@ -85,28 +88,26 @@ class ConsumerSpider(FrontierSpider):
         address = site.address_of(visit.seed.url)
         if address != visit.seed.url:
             page = replace(page, url=visit.seed.url)  # what was fetched is the page's twin at another address
-        follow, crawls = site.follow, await self._crawls(visit)
+        follow, rules = site.follow, await self._rules(visit, site)
         if follow and all(seed.general or seed.depth >= follow.depth for seed in visit.seeds):
             follow = None
         can_follow = site.follow or any(seed.general for seed in visit.seeds)
-        if can_follow and (page.url != visit.seed.url or not (follow or crawls)):
+        if can_follow and (page.url != visit.seed.url or not (follow or rules)):
             visit.leads_on = True  # for a plan that finds the page in another number of steps
-        max_links = self.max_links if follow or crawls else 0
+        max_links = self.max_links if follow or rules else 0
         reading = await extract.offload(
             extract.read,
             page,
             site,
             max_links=max_links,
             by_site=follow is not None,
-            rules=list(crawls.values()),
+            rules=rules,
             parser_modules=self.parser_modules,
             markdown=self.makes_markdown,
             robot=self.robot,
         )
-        if follow:
-            await self._offer(reading.links, visit, follow)
-        for (seed, crawl), links in zip(crawls.items(), reading.links_by_rule, strict=True):
-            await self._offer_linked(links, visit, seed, crawl)
+        await self._keep_language(reading, visit)
+        await self._offer_all(reading, visit, follow, rules)
         if (first := reading.fields()) is None:
             visit.note = reasons.LIST_PAGE
             visit.leads_on = True  # for a plan that asks later: there is no item to tell it of
@@ -231,6 +232,16 @@ class ConsumerSpider(FrontierSpider):
             visit.leads_on = True  # so that these plans aren't told of an item that isn't theirs
         visit.seeds = tuple(matching)
 
+    async def _offer_all(
+        self, reading: Reading, visit: Visit, follow: Follow | None, rules: Sequence[PageLinks]
+    ) -> None:
+        """Offers links to each plan that wants the page, by its site's word or its own."""
+        if follow:
+            await self._offer(reading.links, visit, follow)
+        for rule, links in zip(rules, reading.links_by_rule, strict=True):
+            if rule.seed in visit.seeds:
+                await self._offer_linked(links, visit, rule)
+
     async def _offer(self, links: Links, visit: Visit, follow: Follow) -> None:
         """Offers links to each plan that wants the page; returns when Redis has them, so that its seed ends later."""
         await self.count_left_out(links, visit.seed)
@@ -253,22 +264,41 @@ class ConsumerSpider(FrontierSpider):
             visit.leads_on = True
             await self.claiming.offers.offer(further, budget=follow.per_host)
 
-    async def _crawls(self, visit: Visit) -> dict[Seed, PlanCrawl]:
-        """Returns what the plans say of the page's links that follow any from here, each with the page as it wants it.
+    async def _rules(self, visit: Visit, site: Site) -> list[PageLinks]:
+        """Returns the word of each plan that has one of the page's links, and that follows any from here.
 
         Raises:
             UnavailableError: That can't be had now.
         """
-        crawls = {seed: await self.claiming.plan_crawls.of(seed) for seed in visit.seeds if seed.general}
-        return {seed: crawl for seed, crawl in crawls.items() if seed.depth < crawl.follow.depth}
+        crawls = [(seed, await self.claiming.plan_crawls.of(seed)) for seed in visit.seeds if seed.general]
+        follows = [(seed, crawl, crawl.follow_at(site)) for seed, crawl in crawls]
+        return [
+            PageLinks(crawl, seed, follow) for seed, crawl, follow in follows if follow and seed.depth < follow.depth
+        ]
 
-    async def _offer_linked(self, links: Links, visit: Visit, seed: Seed, crawl: PlanCrawl) -> None:
-        """Offers the links of a page to a plan that follows them by its own word; returns as `_offer` does."""
-        await self.count_left_out(links, seed)
-        further = [linked for url in links.urls if (linked := crawl.linked(seed, url))]
+    async def _offer_linked(self, links: Links, visit: Visit, rule: PageLinks) -> None:
+        """Offers the links of a page to a plan that has a word of its own of them; returns as `_offer` does."""
+        await self.count_left_out(links, rule.seed)
+        await self.count_out_of_scope(rule.seed, rule.refused)
+        further = [linked for url in links.urls if (linked := rule.crawl.linked(rule.seed, url))]
         if further:
             visit.leads_on = True
-            await self.claiming.offers.offer(further, budget=crawl.follow.per_host)
+            await self.claiming.offers.offer(further, budget=rule.follow.per_host)
+
+    async def _keep_language(self, reading: Reading, visit: Visit) -> None:
+        """Leaves out of a visit the plans for which the page's language is out of scope.
+
+        Raises:
+            ExtractError: It is for all of them.
+        """
+        if visit.scope is None or not visit.scope.asks("page") or not isinstance(reading.found, extract.Fields):
+            return
+        text = f"{reading.found.title}\n{reading.found.content}"
+        language = await asyncio.to_thread(language_of, text)
+        try:
+            visit.scope.judge(visit.seed.url, language=language or "")
+        except RefusedError as error:
+            raise ExtractError(error.outcome.reason, f"its language is {language}") from None
 
 
 def _combinations_in(fields: Fields, search: CombinationSearch) -> list[tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,7 @@ class ProducerSpider(FrontierSpider):
                 match_text=seed.match_text,
                 general=seed.general,
             )
-            for url, row, words in await self._matching(links, seed, site)
+            for url, row, words in await self._in_scope(await self._matching(links, seed, site), seed)
         ]
         names_all = site.search.paging is not None and site.search.paging.names_all
         if names_all or not seed.more:
@@ -157,6 +158,16 @@ class ProducerSpider(FrontierSpider):
             return [(url, row, seed.keywords) for url, row in rows]
         words = (await self.claiming.plan_words.of(seed)).search if site.is_list else CombinationSearch([seed.keywords])
         return await asyncio.to_thread(found_by, rows, words)
+
+    async def _in_scope(
+        self, results: list[tuple[str, Row, Combination]], seed: Seed
+    ) -> list[tuple[str, Row, Combination]]:
+        """Returns the results that are in the scope of their plan; counts the others."""
+        if not seed.general or (crawl := await self.claiming.plan_crawls.of(seed)).scope is None:
+            return results
+        names = [crawl.refusal(url, page_url=seed.url) for url, _row, _words in results]
+        await self.count_out_of_scope(replace(seed, frontier="content"), Counter(filter(None, names)))
+        return [result for result, name in zip(results, names, strict=True) if not name]
 
     def given_up(self, visit: Visit) -> None:
         """Has the next page of the search asked for: one that fails hides nothing behind it. The visit waits for it."""

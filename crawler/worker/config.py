@@ -51,6 +51,7 @@ class WorkerConfig:
     Attributes:
         frontier: Settings that are the same for all workers and commands of a cluster.
         limits: Limits of the node's load, and FIRST_BATCH.
+        settings: All of them, for filters of a project's own.
         redaction: Hides the secrets of the settings and the environment.
         newest_items_bytes: NEWEST_ITEMS_MEGABYTES in bytes; 0 where Mongo can be asked for the items.
     """
@@ -69,6 +70,7 @@ class WorkerConfig:
     render_look_again_s: float
     browser_path: str
     failed_answers_bytes: int
+    settings: Mapping[str, Any]
     redaction: Redaction
     stats_s: int
     newest_items_bytes: int
@@ -96,6 +98,7 @@ class WorkerConfig:
             render_look_again_s=config.RENDER_LOOK_AGAIN_SECONDS.of(settings),
             browser_path=config.BROWSER_PATH.of(settings),
             failed_answers_bytes=int(config.FAILED_ANSWERS_MEGABYTES.of(settings) * 1e6),
+            settings=settings,
             redaction=redaction_of(settings),
             stats_s=config.STATS_HOURS.of(settings) * 3_600,
             newest_items_bytes=(

@@ -13,8 +13,8 @@ HUNDRED = "[" + ", ".join(f"w{number}" for number in range(100)) + "]"
 LONG = "长" * 200
 
 KEYS = (
-    "follow, keywords, match, match_text, name, pages, per_page, priority, schedule, since, sites, sort, start, "
-    "start_file"
+    "follow, keywords, match, match_text, name, pages, per_page, priority, schedule, scope, since, sites, sort, "
+    "start, start_file"
 )
 CLASS_NAME = "a class name of small letters, digits and _, other than and, or"
 SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"

@@ -101,7 +101,7 @@ class Claiming:
         self.sites = SiteCache(self.registry, events, sites)
         self.plans = PlanCache(self.registry, events)
         self.plan_words = PlanWords(self.plans, self.sites)
-        self.plan_crawls = PlanCrawls(self.plans, self.sites)
+        self.plan_crawls = PlanCrawls(self.plans, self.sites, config.settings)
         self.searches = SearchProgress(redis, keys)
         self.gaps = Gaps()
         self.teller = Teller(events)

@@ -1,22 +1,28 @@
-"""What plans say of links, which workers ask where pages lead on: `follow`, and which site reads a page."""
+"""What plans say of links, which workers ask where pages lead on: `follow`, `scope`, and which site reads a page."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.datatypes import LocalCache
 
+from crawler.base import reasons
 from crawler.base.errors import HeadroomError, UnavailableError, UrlError
 from crawler.base.urls import canonical
 from crawler.plans.plan import Plan
 from crawler.plans.plan_follow import PlanFollow, host_of
+from crawler.scope.candidate import Candidate
+from crawler.scope.scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from crawler.base.models import Seed
+    from crawler.base.reasons import Reason
+    from crawler.scope.candidate import Kind
     from crawler.sites import Site
+    from crawler.sites.follow import Follow
     from crawler.worker.definitions.plan_cache import PlanCache
     from crawler.worker.definitions.site_cache import SiteCache
 
@@ -27,40 +33,61 @@ _NO_FOLLOW = PlanFollow(depth=0)
 class PlanCrawl:
     """What one edition of a plan says of links.
 
+    Attributes:
+        scope: Where its crawl ends; None: it says nothing of that.
+
     Args:
         sites: Where its sites' definitions are kept up to date.
     """
 
-    def __init__(self, plan: Plan, sites: SiteCache) -> None:
+    def __init__(self, plan: Plan, sites: SiteCache, scope: Scope | None) -> None:
         self.follow = plan.file.follow or _NO_FOLLOW
+        self.scope = scope
+        self._is_general = plan.file.is_general
         self._choice = plan.site_choice
         self._start_hosts = frozenset(host_of(canonical(address, routes=True)) for address in plan.file.start)
         self._sites = sites
 
-    @property
-    def per_page(self) -> int:
-        """Most links of one page that are followed."""
-        return self.follow.links
+    def follow_at(self, site: Site) -> PlanFollow | Follow | None:
+        """Returns which links of a site's pages are followed; None: none are. What the plan says goes before its site.
 
-    def wants(self, url: str, page_url: str) -> bool:
-        """Returns whether a link is followed; both addresses are canonical."""
-        return self.follow.wants(url, page_url, self._start_hosts)
+        A plan that only has a scope leaves that to its sites.
+        """
+        return self.follow if self._is_general else site.follow
+
+    def wants(self, url: str, page_url: str, follow: PlanFollow | Follow) -> bool:
+        """Returns whether a link is followed, whatever the scope says; both addresses are canonical."""
+        if isinstance(follow, PlanFollow):
+            return follow.wants(url, page_url, self._start_hosts)
+        return follow.wants(url, page_url)
+
+    def refusal(self, url: str, depth: int = 0, page_url: str = "", kind: Kind = "page") -> str:
+        """Returns the name of the filter by which an address is out of the plan's scope; empty: it is in scope."""
+        if self.scope is None:
+            return ""
+        return self.scope.refusal(Candidate.of(url, depth=depth, page_url=page_url, kind=kind))
 
     def linked(self, seed: Seed, url: str) -> Seed | None:
         """Returns the seed of a page that a link on a seed's page leads to; None: no site of the plan reads it."""
         return self._at(replace(seed, depth=seed.depth + 1, hops=0, row="", further_keywords=()), url, seed)
 
-    def may_redirect(self, seed: Seed, url: str) -> bool:
-        """Returns whether the page of a seed may be fetched where it redirects to."""
+    def redirect_refusal(self, seed: Seed, url: str, site: Site) -> Reason | None:
+        """Returns why the page of a seed may not be fetched where it redirects to; None: it may."""
         may = self.follow.wants if seed.depth else self.follow.may_redirect
-        return may(url, seed.url, self._start_hosts)
+        may_go = may(url, seed.url, self._start_hosts) if self._is_general else site.may_redirect(seed, url)
+        if not may_go:
+            return reasons.OUT_OF_SCOPE
+        name = self.refusal(url, seed.depth, seed.url, "redirect")
+        return reasons.scope_reason(name) if name else None
 
     def moved(self, seed: Seed, url: str) -> Seed | None:
-        """Returns the seed of a page where it redirects to; None: it may not be had there."""
-        return self._at(seed, url, seed) if self.may_redirect(seed, url) else None
+        """Returns the seed of a page where it redirects to; None: no site of the plan reads it there."""
+        return self._at(seed, url, seed)
 
     def _at(self, seed: Seed, url: str, page: Seed) -> Seed | None:
         """Returns a seed with another address, read by the site of that."""
+        if not self._is_general:
+            return replace(seed, url=url)
         site: Site | None = self._sites.get(self._choice.of(url, page.url, page.site))
         if site is None:
             return None
@@ -75,9 +102,10 @@ class PlanCrawl:
 class PlanCrawls:
     """What each plan says of links, by its newest edition."""
 
-    def __init__(self, plans: PlanCache, sites: SiteCache) -> None:
+    def __init__(self, plans: PlanCache, sites: SiteCache, settings: Mapping[str, Any]) -> None:
         self._plans = plans
         self._sites = sites
+        self._settings = settings
         self._known: LocalCache[tuple[str, int], PlanCrawl] = LocalCache(MAX_PLANS)
 
     async def load(self, seeds: Iterable[Seed]) -> None:
@@ -116,7 +144,8 @@ class PlanCrawls:
             sites = {name: site for name in record.sites if (site := self._sites.get(name)) is not None}
             try:
                 plan = Plan.from_definition(record.definition, sites)
+                scope = Scope.of(plan.file.scope, self._settings) if plan.file.scope else None
             except HeadroomError as error:
                 raise UnavailableError(f"what plan {seed.plan} says of links: {error}") from error
-            self._known[key] = PlanCrawl(plan, self._sites)
+            self._known[key] = PlanCrawl(plan, self._sites, scope)
         return self._known[key]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.base.models import LoadedJson, Settled
+    from crawler.scope.candidate import Kind
     from crawler.worker.visits.chain_cookies import ChainCookies
     from crawler.worker.visits.request_part import RequestPart
     from crawler.worker.visits.turn import Turn
@@ -32,6 +33,7 @@ class Purpose:
         page_cookies: Of what a rendered page asks for, the cookies that the page itself sends, as in their header.
         is_robots_txt: It is for a robots.txt.
         checks_egress: It only asks whether anybody answers this worker (egress.py).
+        is_media: It is for an image or a video of an item.
         part: The part of the visit that ends with it; None: whoever sends it waits for its answer.
     """
 
@@ -42,7 +44,13 @@ class Purpose:
     page_cookies: str = ""
     is_robots_txt: bool = False
     checks_egress: bool = False
+    is_media: bool = False
     part: RequestPart | None = None
+
+    @property
+    def kind(self) -> Kind | None:
+        """What a plan's scope judges it as; None: what belongs to a page, or comes before it, isn't judged."""
+        return "page" if self.is_page or self.may_render else "media" if self.is_media else None
 
 
 @dataclass(slots=True, eq=False)

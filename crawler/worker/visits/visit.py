@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.base.models import Claimed, Seed
     from crawler.base.reasons import HandBack, Note, Reason
+    from crawler.worker.visits.visit_scope import VisitScope
 
 T = TypeVar("T")
 # How much of an answer's body a visit keeps to be shown. It is cut shorter only once secrets are hidden, since half of
@@ -110,6 +111,7 @@ class Visit:
         error_text: What the error says for which it ends in vain; empty: no more than the settlement's reason.
         note: What the ledger counts beside a finish, such as `redirected`; empty: none.
         items: How many items it has yielded under the page's own `id`.
+        scope: The scopes of these plans; None: they have none, or it isn't known yet.
         seeds: The page as each plan wants it that isn't left out; the first plan's first.
         leads_on: The page leads to further pages, or has yielded more than items under its own `id`.
         has_gaps: An item lacks what another visit may have.
@@ -126,6 +128,7 @@ class Visit:
     leads_on: bool = field(default=False, init=False)
     has_gaps: bool = field(default=False, init=False)
     answer: AnswerHead | None = field(default=None, init=False)
+    scope: VisitScope | None = field(default=None, init=False)
     seeds: tuple[Seed, ...] = field(init=False)
     deadline: Deadline = field(init=False)
     _left_out: frozenset[str] = field(default=frozenset(), init=False)  # all visits share this one
