@@ -43,8 +43,11 @@ class ScopeMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Reads the setting."""
-        crawls = Worker.of(crawler).claiming.plan_crawls
-        return cls(crawls.get, allow_private=config.ALLOW_PRIVATE_ADDRESSES.of(crawler.settings))
+
+        def crawl_of(seed: Seed) -> PlanCrawl:
+            return Worker.of(crawler).claiming.plan_crawls.get(seed)
+
+        return cls(crawl_of, allow_private=config.ALLOW_PRIVATE_ADDRESSES.of(crawler.settings))
 
     def process_request(self, request: Request) -> None:
         """Lets requests to public hosts pass.

@@ -86,6 +86,7 @@ class Crawl(Outages):
 
         item = page(images=[Media(url) for url in found], videos=[])
         item.visit = SimpleNamespace(
+            scope=None,
             lane=SimpleNamespace(host="a.test", backoff_s=self.backoff_s),
             end_fetch=lambda: self.log.append("end fetch"),
             deadline=SimpleNamespace(paused=contextlib.nullcontext),
