@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SPAN_MILLISECONDS = 18_000_000_000_000  # how far the scores of two ranks are apart
+SPAN_MILLISECONDS = 9_000_000_000_000  # how far the scores of two ranks are apart
 
 
 def due_of(score: int) -> int:

@@ -7,7 +7,7 @@
 -- since when it is due. So it is below 0, before all times; by its rank first, and within a rank by how long it has
 -- waited. A lower rank is better: (9 - priority) * DEPTHS + depth, where depth is how many links were followed to it;
 -- all from the last depth on count as one. A rank is found in the stored seed and nowhere else, so whoever makes a seed
--- ready again gives it its place back. All scores are whole numbers within 2^53, which a sorted set keeps exactly.
+-- ready again gives it its place back. All scores are whole numbers within 2^52: small sets keep those in 8 bytes.
 --
 -- A seed whose time comes is ranked by the next claim that looks at its host (claim.lua). That is also what becomes of
 -- seeds that an earlier version has offered: all of them have times.
@@ -17,7 +17,7 @@ do -- a script has at most 200 locals at once
   local DEPTHS, DEFAULT_PRIORITY = 50, 5 -- the latter as crawler/base/models.py:Seed has it
   local DEFAULT_RANK = (order.lower_priorities - DEFAULT_PRIORITY) * DEPTHS
   local RANKS = (order.lower_priorities + 1) * DEPTHS
-  local SPAN_MS = 1.8e13 -- beyond all times until the year 2540, and RANKS times that is within 2^53
+  local SPAN_MS = 9e12 -- beyond all times until the year 2255
 
   -- Returns the rank of a seed for one of its plans, by what `seed` or a line of `also` holds: the JSON at its end
   -- begins with `{"q":PRIORITY,"d":DEPTH,` (crawler/base/models.py), where either is left out at its default.
