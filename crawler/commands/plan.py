@@ -8,7 +8,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from crawler.base.errors import FrontierError, UnavailableError
+from scrapy.exceptions import UsageError
+
+from crawler.base.errors import FrontierError, UnavailableError, shown
 from crawler.base.text import one_line
 from crawler.cli.actions import FLAG, Action, ActionCommand, Option
 from crawler.cli.ledger_words import FINISHED_PAGES
@@ -79,6 +81,11 @@ class Command(ActionCommand):
         "show": Action("NAME", "show a plan's state, when it will be done, its definition and ledger", "show demo"),
         "pause": Action("NAME", "crawl nothing more of a plan until it is resumed", "pause demo"),
         "resume": Action("NAME", "go on with a paused plan", "resume demo"),
+        "priority": Action(
+            "NAME PRIORITY",
+            "let a plan's pages come before those of others on the same host, or after them: from 0 to 9, 9 first",
+            "priority demo 8",
+        ),
         "cancel": Action("NAME", "give up everything of a plan that isn't crawled yet", "cancel demo"),
         "delete": Action(
             "NAME",
@@ -189,6 +196,21 @@ class Command(ActionCommand):
             plan["definition"] = record.definition
             plan["ledger"] = ledger_as_json(await operator.ledger(record.name))
         print_answer(opts, plan, print_plan)
+
+    async def do_priority(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Gives a plan another priority."""
+        from crawler.base.models import MAX_PRIORITY
+        from crawler.cli.audited import audited
+
+        name, text = args
+        if text not in map(str, range(MAX_PRIORITY + 1)):
+            raise UsageError(f"plan priority: got {shown(text)}, expected a whole number from 0 to {MAX_PRIORITY}")
+        async with self.connect() as operator:
+            prioritizing = partial(operator.prioritize, name, int(text))
+            moved = await audited(operator, "plan-priority", f"{name} {text}", prioritizing)
+        answer = {"plan": name, "priority": int(text), "moved": moved}
+        said = f"plan {name} has priority {text}, and so have {quantity(moved, 'page')} of it that aren't done"
+        print_answer(opts, answer, lambda _: print(one_line(f"{said}; its file should say so, too")))
 
     def do_schema(self, _args: list[str], _opts: argparse.Namespace) -> None:
         """Prints the JSON Schema."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from redis.exceptions import OutOfMemoryError, RedisError
@@ -15,6 +15,7 @@ from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import queues_of
 from crawler.frontier.seed_admin import Progress, SeedAdmin, unheard
+from crawler.plans.plan import with_priority
 from crawler.plans.registry import Registry
 from crawler.servers.redis import redis_address, redis_async
 from crawler.servers.redis_full import FULL_REMEDY
@@ -144,6 +145,28 @@ class Operator:
         """
         await self._set_state(name, "active")
         return sum([await admin.resume(name, progress) for admin in self.admins.values()])
+
+    async def prioritize(self, name: str, priority: int, progress: Progress = unheard) -> int:
+        """Gives a plan another priority, in its definition and for all of its seeds that aren't finished.
+
+        Args:
+            priority: From 0 to 9.
+
+        Returns:
+            The number of those seeds.
+
+        Raises:
+            PlanError: There is no such plan.
+        """
+        await self._plan(name)
+
+        def prioritized(record: PlanRecord | None) -> PlanRecord:
+            if record is None:
+                raise PlanError(f"plan {name!r} was deleted by somebody else meanwhile")
+            return replace(record, definition=with_priority(record.definition, priority))
+
+        await self.registry.change_plan(name, prioritized)
+        return sum([await admin.prioritize(name, priority, progress) for admin in self.admins.values()])
 
     async def cancel(self, name: str, progress: Progress = unheard) -> int:
         """Fails the seeds of a plan that are ready, with the reason `cancelled`; returns how many.

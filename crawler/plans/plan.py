@@ -130,8 +130,7 @@ class Plan:
         dumped = self.file.model_dump(mode="json")
         # A plan that was submitted before a key was known has the same definition with it.
         new = {name: dumped.pop(name) for name in ("start", "start_file", "follow", "keywords")}
-        if dumped["priority"] == PlanFile.model_fields["priority"].default:
-            del dumped["priority"]
+        dumped = with_priority(dumped, self.file.priority)
         hosts = [{"use": use.use, "hosts": list(use.hosts)} if use.hosts else use.use for use in self.file.sites]
         return dumped | {"sites": hosts} | {name: value for name, value in new.items() if value}
 
@@ -180,6 +179,12 @@ class Plan:
     def seeds_per_combination(self) -> int:
         """The number of nav seeds of one combination, on all sites."""
         return sum(len(self.targets(site, _ANY_WORD)) for site in self.searched)
+
+
+def with_priority(definition: dict[str, Any], priority: int) -> dict[str, Any]:
+    """Returns a plan's definition with another priority, which is left out where it is the default."""
+    others = {name: value for name, value in definition.items() if name != "priority"}
+    return others if priority == PlanFile.model_fields["priority"].default else others | {"priority": priority}
 
 
 def described_sites(path: str, *, sites_dir: str = "") -> dict[str, tuple[Site, str]]:

@@ -158,6 +158,10 @@ async def test_a_plan_s_life(scrapy, operator, plan_file):
         "next: scrapy crawl producer and scrapy crawl consumer, on any node; scrapy ledger flood shows how far it is",
     ]
     assert lines_of(scrapy("plan", "list"))[1] == "flood active 2 2 0 0 0 %"
+    assert lines_of(scrapy("plan", "priority", "flood", "8")) == [
+        "plan flood has priority 8, and so have 2 pages of it that aren't done; its file should say so, too"
+    ]
+    assert json_of(scrapy("plan", "show", "flood", "--json"))["definition"]["priority"] == 8
     assert lines_of(scrapy("plan", "pause", "flood"))[0].startswith("plan flood is paused;")
     assert lines_of(scrapy("plan", "resume", "flood"))[0].startswith("plan flood goes on")
     assert scrapy("plan", "delete", "flood").returncode == 1
@@ -168,6 +172,7 @@ async def test_a_plan_s_life(scrapy, operator, plan_file):
     acts = [(one.action, one.target, one.outcome == "done") for one in reversed(await audit.read(operator))]
     assert acts == [
         ("plan-submit", "flood", True),
+        ("plan-priority", "flood 8", True),
         ("plan-pause", "flood", True),
         ("plan-resume", "flood", True),
         ("plan-delete", "flood", False),  # while it is active
@@ -175,6 +180,23 @@ async def test_a_plan_s_life(scrapy, operator, plan_file):
         ("plan-delete", "flood", True),
         ("plan-submit", "flood --replace --replace-sites", True),
     ]
+
+
+@pytest.mark.parametrize("priority", ["10", "high", "٣"])
+def test_a_priority_is_a_digit(scrapy, plan_file, priority):
+    scrapy("plan", "submit", plan_file)
+    error = error_of(scrapy("plan", "priority", "flood", priority))
+    assert error == f"plan priority: got '{priority}', expected a whole number from 0 to 9"
+
+
+def test_a_file_with_the_new_priority_goes_on(scrapy, plan_file):
+    scrapy("plan", "submit", plan_file)
+    scrapy("plan", "priority", "flood", "0")
+    assert scrapy("plan", "submit", plan_file).returncode == 1
+    plan_file.write_text(f"{plan_file.read_text(encoding='utf-8')}\npriority: 0\n", encoding="utf-8")
+    assert json_of(scrapy("plan", "submit", plan_file, "--json"))["resumed"]
+    scrapy("plan", "priority", "flood", "5")  # as if it said nothing
+    assert "priority" not in json_of(scrapy("plan", "show", "flood", "--json"))["definition"]
 
 
 def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):

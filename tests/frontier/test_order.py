@@ -9,6 +9,8 @@ import pytest
 from frontier.driver import content, ends, nav, turns
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from crawler.frontier.seed_admin import SeedAdmin
+
 SHARE, ROUND = 10, 180  # as in claim.lua: after how many seeds another priority has a turn, and after how many each has
 LOW, HIGH = 0, 9
 
@@ -116,6 +118,20 @@ async def test_a_page_of_two_plans_comes_as_soon_as_one_of_them_asks_for(frontie
     assert numbers(claimed) == [2, 3, 1]
     await frontier.settle("A", ends(claimed, "retry", 0, "timeout"), turns(claimed))
     assert numbers((await frontier.claim()).seeds) == [2, 3, 1]
+
+
+async def test_a_plan_s_priority_changes_while_it_runs(frontier):
+    now = await frontier.now_ms()
+    seeds = [content(1), content(2, depth=2), content(3, priority=8), *(content(n, plan="q") for n in (4, 5, 6))]
+    for age_ms, seed in enumerate(reversed(seeds)):
+        await frontier.offer(seed, due_ms=now - age_ms)
+    await frontier.offer(content(5), content(3, plan="q", depth=1))
+    await frontier.offer(content(7), due_ms=now + 60_000)
+    (held,) = (await frontier.claim(max_seeds=1)).seeds
+    assert await SeedAdmin(frontier.queues["content"]).prioritize("p", 4) == 5
+    await frontier.settle("A", ends([held], "release"), turns([held]))
+    assert numbers((await frontier.claim()).seeds) == [4, 5, 6, 3, 1, 2]  # 5 and 3 are q's, too
+    assert await frontier.problems() == []
 
 
 async def test_what_needs_no_fetch_is_told_in_the_order_of_time(frontier):
