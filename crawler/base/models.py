@@ -53,7 +53,7 @@ class Seed:
         depth: Links followed from a content page to here.
         priority: 0 to 9: what is claimed first of the due seeds of a host, the highest first; of those that are equal
             in it, the lowest depth first (lua/lib/order.lua).
-        interval_s: Seconds between two visits of a scheduled nav seed; 0: visited once.
+        interval_s: Seconds between two visits of a scheduled seed, such as a list page; 0: visited once.
         run: Which run of a scheduled search a further page belongs to, and part of its identity: each run reads its
             pages anew. 0 for all other seeds.
         row: What the row of results that led here says of the page, as JSON (`crawler/extract/rows.py`).
@@ -105,7 +105,8 @@ class Seed:
     def fingerprint(self) -> bytes:
         """The 16 bytes that identify the seed in its frontier."""
         run = f"#{self.run}" if self.run else ""
-        scope = f"{self.plan}@{self.edition}{run}" if self.frontier == "nav" else self.site
+        is_of_plan = self.frontier == "nav" or self.interval_s > 0  # others' schedules are none of its own
+        scope = f"{self.plan}@{self.edition}{run}" if is_of_plan else self.site
         return fingerprint(self.url, method=self.method, body=self.body, scope=scope, exact=self.exact)
 
     def followed_by(self, *, url: str, method: str, body: str) -> Seed:

@@ -126,7 +126,10 @@ NO_CONTENT = Reason(
 LOGIN = Reason(
     "login", "it is a login, or its host sent us on to one; a session in the site's `cookies` may open what is behind"
 )
-NOINDEX = Reason("noindex", "it asks robots not to index it, and the setting ROBOTS_META_OBEY has that heeded")
+NOINDEX = Reason(
+    "noindex",
+    "it asks robots not to index it, which plans with `start` or `follow` heed, others by the setting ROBOTS_META_OBEY",
+)
 LACKS_WORDS = Reason("lacks-words", "its text has all words of no combination of the plan, which `match_text` asks for")
 NO_PAGE = Reason("no-page", "the site's parser says that it is none, without a word for why")
 TOO_MANY_TAGS = Reason("too-many-tags", "it has more tags than are read")
@@ -187,13 +190,20 @@ RECLAIMED = Note("reclaimed", "taken back from a worker whose session had lapsed
 REDIRECTED = Note(
     "redirected", "finished, since the page moved to another host or for good, where it is a page of its own"
 )
-LIST_PAGE = Note("list-page", "finished, and no item: pages that only lead on, by their sites' `follow.items`")
+LIST_PAGE = Note(
+    "list-page",
+    "finished, and no item: pages that only lead on, by their site's `follow.items` or their plan's `follow`",
+)
 PAST_THE_END = Note(
     "past-the-end", "search pages that weren't asked for, since one before them was the last with anything new"
 )
 NOT_ASKED = Note(
     "not-asked", "search pages that weren't asked for, since the two before them failed; retried, those lead on"
 )
+CANONICAL = Note(
+    "canonical", "finished, and no item: pages that name another one of the plan as the page to index, offered instead"
+)
+NOFOLLOW = Note("nofollow", "links that pages ask robots not to follow, not offered")
 UNOPENED_SCRIPT_ROUTES = Note("script-route", "links that only a browser's script can open, not offered")
 OVER_BUDGET = Note("over-budget", "followed links beyond what a host takes (`per_host` of its site), not offered")
 VISITS = Note("visits", "of a plan with a schedule: times that pages were visited")

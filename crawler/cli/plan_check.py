@@ -24,9 +24,12 @@ def print_check(check: Check, warnings: Sequence[str]) -> None:
     """Prints a dry run, with warnings at its end."""
     combinations = quantity(len(check.combinations), "combination")
     search_pages, sites = quantity(check.nav_seeds, "search page"), quantity(len(check.sites), "site")
-    if check.start_pages:
+    if check.start_pages or not check.combinations:
         starts, links = quantity(check.start_pages, "start page"), quantity(check.depth, "link")
-        print(f"plan {check.plan}: {starts}; pages that are up to {links} away are crawled, as far as `follow` says")
+        lists = (
+            "" if check.combinations else f" and {quantity(check.nav_seeds, 'sitemap or feed')}" * bool(check.nav_seeds)
+        )
+        print(f"plan {check.plan}: {starts}{lists}; pages up to {links} away are crawled, as far as `follow` says")
         for line in check.skipped:
             print(one_line(line))
     if not check.combinations:

@@ -73,12 +73,17 @@ async def content_statuses(operator: Operator, url: str, site: str | None) -> li
 
     Of all sites, only those that know the page; where none does, there is one that says so.
     """
-    names = [site] if site else sorted({name for _plan, name in await operator.ledger()}) or [""]
-    seeds = {  # by identity: a site with `identity: exact` may have another one for the page
+    ledger = await operator.ledger()
+    names = [site] if site else sorted({name for _plan, name in ledger}) or [""]
+    # By identity: a site with `identity: exact` may have another one for the page, and so has a plan whose list it is.
+    seeds = {
         seed.fingerprint: seed
         for name in names
         for exact in (False, True)
-        for seed in (Seed(url, "", name, exact=exact),)
+        for seed in (
+            Seed(url, "", name, exact=exact),
+            *(Seed(url, plan, name, interval_s=1, exact=exact) for plan, of_plan in ledger if of_plan == name),
+        )
     }
     statuses = [await seed_status(operator, seed) for seed in seeds.values()]
     return [status for status in statuses if status["state"] != "unknown"] or statuses[:1]

@@ -98,7 +98,8 @@ def _work(accounts: Mapping[Frontier, Account]) -> int:
     searches = nav.ready + nav.executing - nav.notes.get("waiting", 0)
     read = nav.finished + nav.failed + nav.notes.get("visits", 0)
     results = searches * (content.offered - content.known) / read if read else 0
-    return round(searches + results + content.ready + content.executing)
+    pages = content.ready + content.executing - content.notes.get("waiting", 0)
+    return round(searches + results + pages)
 
 
 def _pace(site: str, last_hour: Steps, now_s: float) -> float:

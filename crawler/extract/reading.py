@@ -10,7 +10,7 @@ from crawler.base.urls import canonical
 from crawler.extract.content import fields
 from crawler.extract.document import Document
 from crawler.extract.results import Links, followed
-from crawler.extract.robots_meta import refuse_noindex
+from crawler.extract.robots_meta import is_noindex, refuse_noindex
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,12 +28,14 @@ class Reading:
     Attributes:
         links: Links to follow, by the site's `follow`.
         links_by_rule: Those by each rule that was given.
+        is_noindex: It asks the robot of these rules not to index it.
         found: The fields, or the error if there are none; None for a page that by its site only leads on.
     """
 
     links: Links
     found: Fields | ExtractError | None
     links_by_rule: tuple[Links, ...] = ()
+    is_noindex: bool = False
 
     def fields(self) -> Fields | None:
         """Returns the fields; None for a page that by its site only leads on.
@@ -57,6 +59,7 @@ def read(
     markdown: bool = False,
     robot: str = "",
     with_context: bool = False,
+    rules_robot: str = "",
 ) -> Reading:
     """Reads a content page.
 
@@ -70,6 +73,7 @@ def read(
         markdown: The setting ITEM_MARKDOWN.
         robot: Whose name pages may say `noindex` and `nofollow` to; empty: that isn't heeded.
         with_context: Whether what stands on the links by `rules` and beside them is wanted, too.
+        rules_robot: Likewise, for those of `rules`; a page that says `noindex` to it is read all the same.
 
     Raises:
         ExtractError: Links are wanted, and the page can't be parsed as what the site says (`not-html`, `not-json` ...);
@@ -81,19 +85,28 @@ def read(
         followed(page, site, max_links=max_links, document=document, robot=robot) if max_links and by_site else Links()
     )
     by_rule = tuple(
-        followed(page, site, rule=rule, max_links=max_links, document=document, robot=robot, with_context=with_context)
+        followed(
+            page,
+            site,
+            rule=rule,
+            max_links=max_links,
+            document=document,
+            robot=rules_robot,
+            with_context=with_context,
+        )
         for rule in rules
     )
+    asks_not = bool(rules_robot) and is_noindex(document, rules_robot)
     if site.follow and not site.follow.makes_item(canonical(page.url, routes=True)):
-        return Reading(links, None, by_rule)
+        return Reading(links, None, by_rule, asks_not)
     try:
         if robot:
             refuse_noindex(document, robot)
         found = fields(page, site, parser_modules=parser_modules, document=document, markdown=markdown)
         if page.is_trial and found.missing:
             raise LacksError(found.missing)
-        return Reading(links, found, by_rule)
+        return Reading(links, found, by_rule, asks_not)
     except ExtractError as error:
         if page.is_trial:
             raise
-        return Reading(links, error, by_rule)
+        return Reading(links, error, by_rule, asks_not)

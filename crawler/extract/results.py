@@ -63,6 +63,7 @@ class Links:
         left_out: How many links were left out, beyond the most that were asked for.
         traps: How many links were left out because they look like part of a crawler trap (`urls.trap`).
         routes: How many links were left out because only a browser's script can open them (`#/thread/1`).
+        nofollow: How many were left out because the page asks robots not to follow them.
         rows: What the row of each URL says, where the site has `results.rows`.
         contexts: What stands on the links to each URL and beside them, where that was asked for.
     """
@@ -76,6 +77,7 @@ class Links:
     left_out: int = 0
     traps: int = 0
     routes: int = 0
+    nofollow: int = 0
     rows: Mapping[str, Row] = field(default_factory=dict)
     contexts: Mapping[str, LinkContext] = field(default_factory=dict)
 
@@ -177,11 +179,11 @@ def followed(
     page_url = canonical(page.url, routes=True)
     max_links = min(max_links, rule.per_page)
     values = source.values(select)
-    if robot:
-        values = vouched_for(values, document, robot)
+    vouched = vouched_for(values, document, robot) if robot else values
     spellings: dict[str, str] | None = {} if with_context else None
-    chosen = source.chosen(values, site, max_links, lambda url: rule.wants(url, page_url), spellings)
-    return replace(chosen, contexts=source.contexts(select, chosen.urls, spellings)) if spellings else chosen
+    chosen = source.chosen(vouched, site, max_links, lambda url: rule.wants(url, page_url), spellings)
+    contexts = source.contexts(select, chosen.urls, spellings) if spellings else {}
+    return replace(chosen, contexts=contexts, nofollow=len(values) - len(vouched))
 
 
 def _path(url: str) -> str:

@@ -32,8 +32,13 @@ def refuse_noindex(document: Document, robot: str) -> None:
     Raises:
         ExtractError: `noindex`.
     """
-    if NOINDEX in _asked(document, robot):
+    if is_noindex(document, robot):
         raise ExtractError(reasons.NOINDEX)
+
+
+def is_noindex(document: Document, robot: str) -> bool:
+    """Returns whether a page asks a robot not to index it."""
+    return NOINDEX in _asked(document, robot)
 
 
 def vouched_for(links: list[str], document: Document, robot: str) -> list[str]:

@@ -12,10 +12,11 @@ from crawler import sites as site_files
 from crawler.base import yamlfile
 from crawler.base.errors import InputError, UrlError
 from crawler.base.models import Seed
+from crawler.base.urls import canonical
 from crawler.plans.combinations import Combination, TooManyError, combine
 from crawler.plans.match import Expression, MatchError, join, names_in
 from crawler.plans.match import parse as parse_match
-from crawler.plans.plan_file import ANY, PlanFile, SiteUse
+from crawler.plans.plan_file import ANY, READS_LISTS, PlanFile, SiteUse
 from crawler.plans.site_choice import SiteChoice
 from crawler.plans.start_pages import seed_of, start_file
 from crawler.sites import SearchTarget, Site, SiteError
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 _ANY_WORD = ("a",)
 # Most combinations that are looked for in lists, two seconds for a thousand rows, or in the text of pages.
 LOOKED_FOR_MAX = 10_000
+# Keys that a definition has whatever they say. Others it has where they aren't at their default, so that a plan that was
+# submitted before they were known stays the same.
+_IN_DEFINITION = {"name", "sites", "match", "match_text", "pages", "per_page", "sort", "since", "schedule"}
 SEEDS_MAX = 10_000_000  # most seeds of a plan from Redis: it was counted when it was submitted, but a forged one wasn't
 
 
@@ -82,7 +86,7 @@ class Plan:
         )
 
     def nav_seeds(self, edition: int) -> Iterator[Seed]:
-        """Yields the first page of each of the plan's searches, once where two combinations make the same query.
+        """Yields the first page of each of the plan's searches, once where two combinations make one query; its lists.
 
         One combination after the other goes to all sites, so that all hosts have work from the start.
 
@@ -115,6 +119,20 @@ class Plan:
                 if seed.fingerprint not in seen:
                     seen.add(seed.fingerprint)
                     yield seed
+        for key, name in self.file.list_sites.items():
+            for address in getattr(self.file, key):
+                yield Seed(
+                    canonical(address),
+                    self.name,
+                    name,
+                    "nav",
+                    edition=edition,
+                    more=READS_LISTS[key][1] - 1,
+                    priority=self.file.priority,
+                    interval_s=self.file.interval_s,
+                    match_text=self.file.match_text,
+                    general=True,
+                )
 
     def search_pages(self, edition: int) -> Iterator[Seed]:
         """Yields all search pages that the plan may ask for, as far as the pages before them needn't name them."""
@@ -127,12 +145,10 @@ class Plan:
 
     def definition(self) -> dict[str, Any]:
         """Returns the plan as JSON values, its sites by name, from which `from_definition` makes an equal one."""
-        dumped = self.file.model_dump(mode="json")
-        # A plan that was submitted before a key was known has the same definition with it.
-        new = {name: dumped.pop(name) for name in ("start", "start_file", "follow", "keywords")}
-        dumped = with_priority(dumped, self.file.priority)
-        hosts = [{"use": use.use, "hosts": list(use.hosts)} if use.hosts else use.use for use in self.file.sites]
-        return dumped | {"sites": hosts} | {name: value for name, value in new.items() if value}
+        fields = type(self.file).model_fields
+        left_out = {name for name in fields.keys() - _IN_DEFINITION if getattr(self.file, name) == fields[name].default}
+        sites = [{"use": use.use, "hosts": list(use.hosts)} if use.hosts else use.use for use in self.file.sites]
+        return self.file.model_dump(mode="json", exclude=left_out) | {"sites": sites}
 
     @classmethod
     def from_definition(cls, definition: dict[str, Any], sites: Mapping[str, Site]) -> Plan:
@@ -157,7 +173,10 @@ class Plan:
     @cached_property
     def searched(self) -> tuple[Site, ...]:
         """Those of its sites that are searched for its keywords."""
-        return tuple(site for site in self.sites if site.searchable) if self.expression else ()
+        lists = self.file.list_sites.values()
+        return (
+            tuple(site for site in self.sites if site.searchable and site.name not in lists) if self.expression else ()
+        )
 
     @cached_property
     def sites_by_name(self) -> dict[str, Site]:
@@ -271,7 +290,7 @@ def _from_document(
 
 
 def _whole(document: YamlDocument, file: PlanFile) -> PlanFile:
-    """Returns what a file says, with `sites: any` where it may leave them out.
+    """Returns what a file says, with `sites: any` where it may leave them out, and the sites that read its lists.
 
     Raises:
         InputError: It has nothing to begin with, or no sites to search.
@@ -282,7 +301,9 @@ def _whole(document: YamlDocument, file: PlanFile) -> PlanFile:
         raise yamlfile.in_one([document.error((name,), None, expected[name]) for name in missing])
     if key := file.beside_keywords:
         raise document.error((key,), getattr(file, key), "keywords beside it: it says how sites are searched for them")
-    return file if file.sites else file.model_copy(update={"sites": (SiteUse(use=ANY),)})
+    names = {use.use for use in file.sites}
+    lists = tuple(SiteUse(use=name) for name in file.list_sites.values() if name not in names)
+    return file.model_copy(update={"sites": (*(file.sites or (SiteUse(use=ANY),)), *lists)})
 
 
 def _build(file: PlanFile, sites: tuple[Site, ...], expression: Expression | None, max_seeds: int) -> Plan:
@@ -301,7 +322,9 @@ def _check_start(document: YamlDocument, plan: Plan) -> None:
         except UrlError as error:
             errors.append(document.error(("start", index), address, f"an http(s) address: {error}"))
         except LookupError:
-            expected = "an address on a host that a site of the plan reads; `any` among its sites reads all others"
+            expected = (
+                "an address that `follow.never` doesn't name, on a host of one of the sites; `any` has all others"
+            )
             errors.append(document.error(("start", index), address, expected))
     for index, name in enumerate(plan.file.start_file):
         try:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     StringConstraints,
@@ -16,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from crawler.base.errors import UrlError, shown
+from crawler.base.errors import UrlError
 from crawler.base.models import MAX_PRIORITY, is_plan_name
 from crawler.base.urls import MAX_URL_CHARACTERS, canonical
 from crawler.base.yamlfile import Part, ShortPart
@@ -34,9 +35,11 @@ _MAX_INTERVAL_D = 366  # most days between two runs of a plan; more is a mistake
 _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
 _SCHEDULE = re.compile(r"every ([1-9][0-9]{0,6}) ?([mhd])")
 _CLASS_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+# The built-in sites that read what these keys name, and most pages of one.
+READS_LISTS = {"sitemaps": ("any_sitemap", 1_000), "feeds": ("any_feed", 10)}
 _SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"
 # Keys that only say how is searched for keywords.
-_OF_SEARCHES = ("match", "match_text", "pages", "per_page", "sort", "since", "schedule")
+_OF_SEARCHES = ("match", "match_text", "pages", "per_page", "sort", "since")
 
 Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_WORD_CHARACTERS)]
 Words = Annotated[tuple[Word, ...], Field(strict=False)]
@@ -130,7 +133,16 @@ def _class_name(value: Any) -> Any:
     return value
 
 
+def _address(value: str) -> str:
+    try:
+        canonical(value, routes=True)
+    except UrlError:
+        raise ValueError("an http(s) address") from None
+    return value
+
+
 ClassName = Annotated[str, BeforeValidator(_class_name)]
+Address = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARACTERS), AfterValidator(_address)]
 
 
 class PlanFile(Part):
@@ -151,7 +163,7 @@ class PlanFile(Part):
         "start addresses has where it names no sites.",
         examples=[["city_news", {"use": "mediawiki", "name": "city-wiki", "base": "https://wiki.example.org/w"}]],
     )
-    start: tuple[Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARACTERS)], ...] = Field(
+    start: tuple[Address, ...] = Field(
         (),
         strict=False,
         max_length=MAX_START,
@@ -166,6 +178,22 @@ class PlanFile(Part):
         "and those that begin with # are passed over. They may have millions of lines. What is no address is counted, "
         "and named as the plan is checked and submitted.",
         examples=[["hosts.txt"]],
+    )
+    sitemaps: tuple[Address, ...] = Field(
+        (),
+        strict=False,
+        max_length=MAX_START,
+        description="Addresses of sitemaps, or of indexes of them, packed or not: the crawl begins with their pages, "
+        "as far as `follow` has their hosts and addresses; 1,000 sitemaps of an index at most. With a `schedule` they "
+        "are read again each time. The producer reads them.",
+        examples=[["https://city.example.org/sitemap.xml"]],
+    )
+    feeds: tuple[Address, ...] = Field(
+        (),
+        strict=False,
+        max_length=MAX_START,
+        description="Addresses of RSS, Atom or JSON feeds, likewise; at most 10 pages of each, if one names the next.",
+        examples=[["https://city.example.org/feed.xml"]],
     )
     follow: PlanFollow | None = Field(
         None,
@@ -210,7 +238,8 @@ class PlanFile(Part):
     schedule: str = Field(
         "",
         description="How often it is searched again: `every` and a number with m, h or d, up to 366d; empty: once. "
-        "Pages that are known aren't fetched again.",
+        "Pages that are known aren't fetched again, but for start pages, unless `follow.detail` names them, and those "
+        "that `follow.list` names: such list pages make no item.",
         examples=["every 30m"],
     )
     priority: int = Field(
@@ -254,20 +283,15 @@ class PlanFile(Part):
     def _any_site(cls, value: Any) -> Any:
         return [ANY] if value == ANY else value
 
-    @field_validator("start")
-    @classmethod
-    def _start(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for number, address in enumerate(value):
-            try:
-                canonical(address, routes=True)
-            except UrlError:
-                raise ValueError(f"start.{number}: an http(s) address, not {shown(address)}") from None
-        return value
-
     @property
     def names_pages(self) -> bool:
         """Whether it names pages to begin with."""
-        return bool(self.start or self.start_file)
+        return bool(self.start or self.start_file or self.sitemaps or self.feeds)
+
+    @property
+    def list_sites(self) -> dict[str, str]:
+        """The site that reads each of its sitemaps and feeds, by the key that names them."""
+        return {key: site for key, (site, _pages) in READS_LISTS.items() if getattr(self, key)}
 
     @property
     def is_general(self) -> bool:

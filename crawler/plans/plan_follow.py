@@ -41,6 +41,30 @@ class PlanFollow(Part):
         description="Regular expressions of addresses that aren't followed, even if `allow` matches.",
         examples=[["/print$"]],
     )
+    never: tuple[PatternField, ...] = Field(
+        (),
+        strict=False,
+        max_length=50,
+        description="Regular expressions of addresses that aren't asked for at all, whatever leads there: a link, a "
+        "redirect or a start file.",
+        examples=[["/logout"]],
+    )
+    list: tuple[PatternField, ...] = Field(
+        (),
+        strict=False,
+        max_length=50,
+        description="Regular expressions of addresses of pages that only lead on: they make no item, and count as "
+        "`list-page`. With a `schedule` they are asked again each time.",
+        examples=[["/page/\\d+"]],
+    )
+    detail: tuple[PatternField, ...] = Field(
+        (),
+        strict=False,
+        max_length=50,
+        description="Regular expressions of addresses of pages that make items; others then only lead on. Empty: all "
+        "do that `list` doesn't name.",
+        examples=[["/article/"]],
+    )
     hosts: Literal["own", "any"] = Field(
         "own",
         description="`own`: links stay on the host of their page, and on the hosts that `start` names, with or without "
@@ -76,7 +100,11 @@ class PlanFollow(Part):
             page_url: Canonical URL of the page with the link, or of the one that redirects.
             start_hosts: The hosts that `start` names, by `host_of`.
         """
-        return passes(url, self.allow, self.deny) and self._in_hosts(url, page_url, start_hosts)
+        return passes(url, self.allow, self.deny + self.never) and self._in_hosts(url, page_url, start_hosts)
+
+    def takes_listed(self, url: str, list_url: str, start_hosts: AbstractSet[str]) -> bool:
+        """Returns whether a page is one of the plan's that a sitemap or a feed names."""
+        return passes(url, self.allow, self.deny) and self.may_redirect(url, list_url, start_hosts)
 
     def may_redirect(self, url: str, page_url: str, start_hosts: AbstractSet[str]) -> bool:
         """Returns whether a start page, or what a search found, may redirect to an address.
@@ -84,10 +112,24 @@ class PlanFollow(Part):
         Beyond the hosts of links it may go up and down within a domain, as from example.org to en.example.org: its
         owner is the same. A page elsewhere would be the start of a crawl that nobody asked for.
         """
+        if self.refuses(url):
+            return False
         if self._in_hosts(url, page_url, start_hosts):
             return True
         here, there = (hostname(address).removeprefix(_WWW) for address in (page_url, url))
         return here.endswith(f".{there}") or there.endswith(f".{here}")
+
+    def refuses(self, url: str) -> bool:
+        """Returns whether the page with this canonical URL is never asked for."""
+        return not passes(url, (), self.never)
+
+    def only_leads_on(self, url: str) -> bool:
+        """Returns whether the page with this canonical URL makes no item."""
+        return self.is_list(url) or bool(self.detail and not passes(url, self.detail, ()))
+
+    def is_list(self, url: str) -> bool:
+        """Returns whether the page with this canonical URL is a list, which may have something new later."""
+        return bool(self.list) and passes(url, self.list, ())
 
     def _in_hosts(self, url: str, page_url: str, start_hosts: AbstractSet[str]) -> bool:
         own = host_of(url)

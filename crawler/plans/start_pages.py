@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from crawler.base import urls
 from crawler.base.errors import InputError, UrlError, shown
 from crawler.base.models import Seed
+from crawler.plans.plan_follow import PlanFollow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 TOO_LONG = f"more than {MAX_LINE_BYTES:,} bytes"
 NOT_UTF8 = "no UTF-8"
 NO_ADDRESS = "no http(s) address"
-NO_SITE = "on a host that no site of the plan reads"
+NO_SITE = "on a host that no site of the plan reads, or never asked for by its follow"
 
 
 @dataclass(slots=True)
@@ -75,17 +76,22 @@ def seed_of(plan: Plan, address: str) -> Seed:
 
     Raises:
         UrlError: The address is none.
-        LookupError: No site of the plan reads it.
+        LookupError: No site of the plan reads it, or its `follow.never` names it.
     """
     # A route is another page only where the site's pages are rendered, which is known once the site is.
     name = plan.site_choice.of(urls.canonical(address, routes=True))
     site = plan.sites_by_name[name]
     url = urls.canonical(address, drop=site.drop, routes=site.has_routes("content"))
+    follow = plan.file.follow or PlanFollow()
+    if follow.refuses(url):
+        raise LookupError(url)
     return Seed(
         url,
         plan.name,
         name,
         priority=plan.file.priority,
+        # A page that makes an item is asked for once; any other leads to what is new there.
+        interval_s=0 if follow.detail and not follow.only_leads_on(url) else plan.file.interval_s,
         exact=site.exact,
         match_text=plan.file.match_text,
         general=True,

@@ -81,6 +81,7 @@ async def submit(
         is_wanted = partial(_is_wanted, {site.name for site in plan.sites}, set(plan.combinations()))
         await content.retry(partial(_comes_back, plan, is_wanted), plan.name)
         await content.drop(plan.name, _lacked_words, reasons.REPLACED)  # the others of them
+        await content.drop(plan.name, lambda seed: seed.seed.interval_s > 0, reasons.REPLACED)  # another schedule's
         await content.offer_cancelled(plan.name, record.edition, is_wanted)
     for admin in (nav, content):
         await admin.resume(plan.name)

@@ -233,7 +233,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         return await engine.download_async(Request(url, meta=meta, dont_filter=True))
 
     async def count_left_out(self, links: Links, seed: Seed) -> None:
-        """Counts the links of a page that aren't offered, in the crawl's statistics; those of scripts in the ledger.
+        """Counts the links of a page that aren't offered, in the crawl's statistics; some in the ledger.
 
         Raises:
             UnavailableError: The worker stops, and Redis is away.
@@ -243,6 +243,8 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             self.crawler.stats.inc_value(stat, number)
         if links.routes:
             await self.claiming.offers.refuse(seed, reasons.UNOPENED_SCRIPT_ROUTES, links.routes)
+        if links.nofollow:
+            await self.claiming.offers.refuse(seed, reasons.NOFOLLOW, links.nofollow)
 
     async def count_out_of_scope(self, seed: Seed, refused: Mapping[str, int]) -> None:
         """Counts addresses that a plan's scope refuses, by filter: in the ledger, and in the crawl's statistics.

@@ -13,6 +13,7 @@ from crawler.base.errors import ExtractError
 from crawler.base.in_step import in_step
 from crawler.base.item import Item, instant_now, item_id
 from crawler.base.models import Fetched, Frontier, Seed
+from crawler.base.reasons import Reason
 from crawler.extract.document import MAX_BODY_BYTES
 from crawler.extract.language import language_of
 from crawler.extract.words import text_of_page
@@ -24,16 +25,18 @@ from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.visit import FetchFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from scrapy.crawler import Crawler
 
+    from crawler.base.reasons import Note
     from crawler.extract import Fields, Links
     from crawler.extract.reading import Reading
     from crawler.extract.words import CombinationSearch
     from crawler.sites import Site
     from crawler.sites.follow import Follow
     from crawler.sites.joined import Joined
+    from crawler.worker.definitions.plan_crawl import PlanCrawl
     from crawler.worker.visits.visit import Visit
 
 NODE = socket.gethostname()
@@ -65,6 +68,7 @@ class ConsumerSpider(FrontierSpider):
     parser_modules: tuple[str, ...]
     makes_markdown: bool
     robot: str
+    own_robot: str
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -72,7 +76,8 @@ class ConsumerSpider(FrontierSpider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.parser_modules = config.PARSER_MODULES.of(crawler.settings)
         spider.makes_markdown = config.ITEM_MARKDOWN.of(crawler.settings)
-        spider.robot = robot_name(crawler.settings) if config.ROBOTS_META_OBEY.of(crawler.settings) else ""
+        spider.own_robot = robot_name(crawler.settings)
+        spider.robot = spider.own_robot if config.ROBOTS_META_OBEY.of(crawler.settings) else ""
         return spider
 
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Item]:
@@ -88,11 +93,11 @@ class ConsumerSpider(FrontierSpider):
         address = site.address_of(visit.seed.url)
         if address != visit.seed.url:
             page = replace(page, url=visit.seed.url)  # what was fetched is the page's twin at another address
-        follow, rules = site.follow, await self._rules(visit, site)
+        crawls = await self._crawls(visit)
+        follow, rules = site.follow, _rules(crawls, site)
         if follow and all(seed.general or seed.depth >= follow.depth for seed in visit.seeds):
             follow = None
-        can_follow = site.follow or any(seed.general for seed in visit.seeds)
-        if can_follow and (page.url != visit.seed.url or not (follow or rules)):
+        if (site.follow or crawls) and (page.url != visit.seed.url or not (follow or rules)):
             visit.leads_on = True  # for a plan that finds the page in another number of steps
         max_links = self.max_links if follow or rules else 0
         reading = await extract.offload(
@@ -105,12 +110,11 @@ class ConsumerSpider(FrontierSpider):
             parser_modules=self.parser_modules,
             markdown=self.makes_markdown,
             robot=self.robot,
+            rules_robot=self.own_robot if any(crawl.is_general for crawl in crawls.values()) else "",
         )
         await self._keep_language(reading, visit)
         await self._offer_all(reading, visit, follow, rules)
-        if (first := reading.fields()) is None:
-            visit.note = reasons.LIST_PAGE
-            visit.leads_on = True  # for a plan that asks later: there is no item to tell it of
+        if await self._only_leads_on(crawls, reading, page, visit, site) or (first := reading.fields()) is None:
             return ()
         lacks = _Lacks(gaps=page.gaps)
         fields = await self._continued(first, page, visit, site, lacks)
@@ -264,17 +268,61 @@ class ConsumerSpider(FrontierSpider):
             visit.leads_on = True
             await self.claiming.offers.offer(further, budget=follow.per_host)
 
-    async def _rules(self, visit: Visit, site: Site) -> list[PageLinks]:
-        """Returns the word of each plan that has one of the page's links, and that follows any from here.
+    async def _crawls(self, visit: Visit) -> dict[Seed, PlanCrawl]:
+        """Returns what plans say of the page's links that have a word of their own, each with the page as it wants it.
 
         Raises:
             UnavailableError: That can't be had now.
         """
-        crawls = [(seed, await self.claiming.plan_crawls.of(seed)) for seed in visit.seeds if seed.general]
-        follows = [(seed, crawl, crawl.follow_at(site)) for seed, crawl in crawls]
-        return [
-            PageLinks(crawl, seed, follow) for seed, crawl, follow in follows if follow and seed.depth < follow.depth
-        ]
+        return {seed: await self.claiming.plan_crawls.of(seed) for seed in visit.seeds if seed.general}
+
+    async def _only_leads_on(
+        self, crawls: Mapping[Seed, PlanCrawl], reading: Reading, page: Fetched, visit: Visit, site: Site
+    ) -> bool:
+        """Returns whether the page makes no item for any plan; those of others are left to another visit.
+
+        Raises:
+            ExtractError: The page asks not to be indexed.
+            UnavailableError: The worker stops, and Redis doesn't take what the page names instead of itself.
+        """
+        if reading.found is None:
+            visit.note = reasons.LIST_PAGE
+            visit.leads_on = True  # for a plan that asks later: there is no item to tell it of
+            return True
+        canonical_url = None if isinstance(reading.found, ExtractError) else reading.found.canonical_url
+        refusing: dict[Seed, Note | Reason] = {}
+        instead: list[Seed] = []
+        for seed, crawl in crawls.items():
+            if not crawl.is_general or seed not in visit.seeds:
+                continue
+            if not crawl.makes_item(seed, page.url):
+                refusing[seed] = reasons.LIST_PAGE
+            elif reading.is_noindex:
+                refusing[seed] = reasons.NOINDEX
+            elif named := crawl.canonical_page(seed, canonical_url, page.url, site):
+                refusing[seed] = reasons.CANONICAL
+                instead.append(named)
+        return await self._leave_out(refusing, instead, visit)
+
+    async def _leave_out(self, refusing: Mapping[Seed, Note | Reason], instead: Sequence[Seed], visit: Visit) -> bool:
+        """Leaves plans that refuse a page's item to a visit of their own; returns whether all do, and ends it so.
+
+        Args:
+            instead: Pages that are offered in the place of this one.
+        """
+        if not refusing:
+            return False
+        visit.leads_on = True  # a plan that asks later isn't told of an item
+        if len(refusing) < len(visit.seeds):
+            visit.leave_out(*refusing)
+            return False
+        if instead:
+            await self.claiming.offers.offer(instead)
+        note = next(iter(refusing.values()))
+        if isinstance(note, Reason):
+            raise ExtractError(note)
+        visit.note = note
+        return True
 
     async def _offer_linked(self, links: Links, visit: Visit, rule: PageLinks) -> None:
         """Offers the links of a page to a plan that has a word of its own of them; returns as `_offer` does."""
@@ -299,6 +347,12 @@ class ConsumerSpider(FrontierSpider):
             visit.scope.judge(visit.seed.url, language=language or "")
         except RefusedError as error:
             raise ExtractError(error.outcome.reason, f"its language is {language}") from None
+
+
+def _rules(crawls: Mapping[Seed, PlanCrawl], site: Site) -> list[PageLinks]:
+    """Returns the word of each plan that has one of a page's links, and that follows any from here."""
+    follows = [(seed, crawl, crawl.follow_at(site)) for seed, crawl in crawls.items()]
+    return [PageLinks(crawl, seed, follow) for seed, crawl, follow in follows if follow and seed.depth < follow.depth]
 
 
 def _combinations_in(fields: Fields, search: CombinationSearch) -> list[tuple[str, ...]]:

@@ -82,6 +82,9 @@ class ProducerSpider(FrontierSpider):
             )
             for url, row, words in await self._in_scope(await self._matching(links, seed, site), seed)
         ]
+        if seed.general and not seed.keywords:  # a sitemap or feed, whose pages sites of the plan read
+            crawl = await self.claiming.plan_crawls.of(seed)
+            results = [listed for result in results if (listed := crawl.listed(result, seed.url))]
         names_all = site.search.paging is not None and site.search.paging.names_all
         if names_all or not seed.more:
             self.worker.reports.tally.searched(seed, len(results), await self._offer_results(results, seed))

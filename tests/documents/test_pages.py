@@ -55,6 +55,8 @@ def test_an_analyst_gets_items_of_a_site_and_a_plan_of_their_own_and_a_page_agai
     found = items(walk.folder, "town_forum")
     assert len(found) == len({item["id"] for item in found}) > 20
     assert {item["plan"] for item in found} == {"flood"}
+    from_addresses = [item for item in items(walk.folder, "web") if item["plan"] == "board"]
+    assert len(from_addresses) == len({item["id"] for item in from_addresses}) == 10
     (again,) = items(walk.folder, "town_forum_again")
     (first,) = (item for item in found if item["url"] == again["url"])
     assert (again["content"], again["id"] != first["id"]) == (first["content"], True)

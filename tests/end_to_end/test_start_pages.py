@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import signal
 from collections import Counter
 
+import pytest
 import yaml
 from hostile.hostile_wire_bodies import answer
+from waiting import PATIENCE_SECONDS, until
 
 TEXT = "Some words of a page, one after the other, so that it has a text. " * 5
 
@@ -28,6 +33,13 @@ def submit(crawl, *options, folder=None, **keys):
     file = (folder or crawl.folder) / "city.yaml"
     file.write_text(yaml.safe_dump({"name": "city"} | keys), encoding="utf-8")
     return crawl.json("plan", "submit", file, *options)
+
+
+@pytest.fixture
+def crawl(crawl):
+    """That of all tests, whose pages without selectors are asked for at once."""
+    crawl.write_site("web", {"politeness": {"delay": 0}})
+    return crawl
 
 
 def paths(host, crawl):
@@ -167,4 +179,88 @@ def test_a_plan_is_edited_from_keywords_to_start_paused_and_cancelled(serve, cra
     crawl.scrapy("plan", "cancel", "city")
     crawl.scrapy("plan", "delete", "city")
     assert crawl.json("plan", "list")["plans"] == []
+    crawl.total()
+
+
+def test_pages_say_what_is_not_indexed_and_not_followed(serve, crawl):
+    def pages(path):
+        if path == "/":
+            links = "".join(f"<a href='/{name}'>x</a>" for name in ("noindex", "nofollow", "header", "copy", "a", "b"))
+            return [answer(f"<title>t</title><p>{TEXT}</p>{links}<a rel='nofollow' href='/never'>n</a>".encode())]
+        head = {
+            "/noindex": "<meta name='robots' content='noindex'>",
+            "/nofollow": "<meta name='robots' content='nofollow'>",
+            "/copy": "<link rel='canonical' href='/whole'>",
+            "/a": "<link rel='canonical' href='/a?utm_source=x'>",
+            "/b": "<link rel='canonical' href='http://elsewhere.test/b'>",
+        }.get(path, "")
+        body = f"<html><head><title>t</title>{head}</head><body><p>{TEXT}</p><a href='{path}-next'>x</a></body></html>"
+        return [answer(body.encode(), *([b"X-Robots-Tag: none"] if path == "/header" else []))]
+
+    host = serve(pages)
+    submit(crawl, start=[f"{host.url}/"], follow={"depth": 2})
+    crawl.finish()
+    asked = {one.path for one in host.pages()}
+    assert asked == {
+        *("/", "/noindex", "/noindex-next", "/nofollow", "/header", "/copy", "/copy-next", "/whole", "/whole-next"),
+        *("/a", "/a-next", "/b", "/b-next"),
+    }
+    no_item = {"/noindex", "/header", "/copy"}
+    assert paths(host, crawl) == dict.fromkeys(asked - no_item, 1)
+    assert {url.removeprefix(host.url): reason for url, (_, reason) in crawl.unfinished().items()} == {
+        "/noindex": "noindex",
+        "/header": "noindex",
+    }
+    notes = crawl.total()["notes"]
+    assert (notes["canonical"], notes["nofollow"]) == (1, 3)
+
+
+def test_list_pages_make_no_item_and_are_asked_again_by_schedule(serve, crawl):
+    def pages(path):
+        return page(path, "/page/2", "/article/1", "/about", "/logout")
+
+    host = serve(pages)
+    follow = {"depth": 2, "list": ["/page/"], "detail": ["/article/"], "never": ["/logout"]}
+    submit(crawl, start=[f"{host.url}/", f"{host.url}/article/7"], follow=follow, schedule="every 1m")
+    worker = crawl.worker(IDLE_WAIT_SECONDS=0.2)
+    until(lambda: crawl.json("ledger")["total"]["notes"].get("waiting") == 2, "two lists that wait")
+    os.kill(worker.pid, signal.SIGTERM)
+    assert worker.wait(PATIENCE_SECONDS) == 0
+    assert paths(host, crawl) == {"/article/1": 1, "/article/7": 1}
+    total = crawl.total()
+    assert (total["ready"], total["finished"]) == (2, 3)
+    assert total["notes"] == {"visits": 2, "waiting": 2, "list-page": 3}
+    left = {seed["url"].removeprefix(host.url): seed["state"] for seed in crawl.json("seeds", "list")["seeds"]}
+    assert left == {"/": "ready", "/page/2": "ready"}
+    assert crawl.json("seeds", "show", f"{host.url}/page/2")["seeds"][0]["state"] == "ready"
+    assert crawl.json("plan", "show", "city")["slowest_site"] == ""
+    submit(crawl, "--replace", start=[f"{host.url}/article/8"], follow=follow)
+    crawl.finish()
+    assert crawl.total()["ready"] == 0
+
+
+def test_sitemaps_and_feeds_name_pages_to_begin_with(serve, crawl):
+    other = serve(page)
+
+    def pages(path):
+        if path == "/sitemap.xml":
+            return [answer(b"<sitemapindex><sitemap><loc>/one.xml.gz</loc></sitemap></sitemapindex>")]
+        if path == "/one.xml.gz":
+            entries = ("/listed", "/print", f"{other.url}/x")
+            urls = "".join(f"<url><loc>{entry}</loc></url>" for entry in entries)
+            return [answer(gzip.compress(f"<urlset>{urls}</urlset>".encode()))]
+        if path == "/feed.xml":
+            entry = "<item><title>News of today</title><link>/news</link><author>Ann</author></item>"
+            return [answer(f"<rss version='2.0'><channel>{entry}</channel></rss>".encode())]
+        return page(path, f"{path}/deeper")
+
+    host = serve(pages)
+    lists = {"sitemaps": [f"{host.url}/sitemap.xml"], "feeds": [f"{host.url}/feed.xml"]}
+    answered = submit(crawl, **lists, follow={"depth": 1, "deny": ["/print"]})
+    assert (answered["nav_seeds"], answered["new"]) == (2, 2)
+    crawl.finish(producers=1)
+    assert paths(host, crawl) == dict.fromkeys(("/listed", "/listed/deeper", "/news", "/news/deeper"), 1)
+    assert {item["resource"] for item in crawl.items()} == {"web"}
+    assert not other.pages()
+    assert crawl.unfinished() == {}
     crawl.total()

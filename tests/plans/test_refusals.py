@@ -13,11 +13,12 @@ HUNDRED = "[" + ", ".join(f"w{number}" for number in range(100)) + "]"
 LONG = "长" * 200
 
 KEYS = (
-    "follow, keywords, match, match_text, name, pages, per_page, priority, schedule, scope, since, sites, sort, "
-    "start, start_file"
+    "feeds, follow, keywords, match, match_text, name, pages, per_page, priority, schedule, scope, since, sitemaps, "
+    "sites, sort, start, start_file"
 )
 CLASS_NAME = "a class name of small letters, digits and _, other than and, or"
 SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"
+NO_SITE = "an address that `follow.never` doesn't name, on a host of one of the sites; `any` has all others"
 SCHEDULES = "every 30m, every 2h or every 1d; from 1m to 366d"
 
 KEYS_AND_VALUES = [
@@ -42,15 +43,15 @@ START = "name: test\nstart: [https://a.test/]\n"
 BEGINNINGS = [
     (
         START.replace("https://a.test/", "a.test"),
-        ":2: start",
-        "['a.test']",
-        "start.0: an http(s) address, not 'a.test'",
+        ":2: start.0",
+        "'a.test'",
+        "an http(s) address",
     ),
     (
         START.replace("https:", "ftp:"),
-        ":2: start",
-        "['ftp://a.test/']",
-        "start.0: an http(s) address, not 'ftp://a.test/'",
+        ":2: start.0",
+        "'ftp://a.test/'",
+        "an http(s) address",
     ),
     (START + "pages: 3", ":3: pages", "3", "keywords beside it: it says how sites are searched for them"),
     (
@@ -59,12 +60,8 @@ BEGINNINGS = [
         "True",
         "keywords beside it: it says how sites are searched for them",
     ),
-    (
-        START + "schedule: every 1d",
-        ":3: schedule",
-        "'every 1d'",
-        "keywords beside it: it says how sites are searched for them",
-    ),
+    (START + "follow: {never: [a.test]}", ":2: start.0", "'https://a.test/'", NO_SITE),
+    (START + "sitemaps: [x]", ":3: sitemaps.0", "'x'", "an http(s) address"),
     (START + "keywords: {}", ":3: keywords", "{}", "at least 1 item"),
     (START + "follow: {depth: -1}", ":3: follow.depth", "-1", "at least 0"),
     (START + "priority: 10", ":3: priority", "10", "at most 9"),
@@ -86,7 +83,7 @@ BEGINNINGS = [
         START + "sites: [{use: web, hosts: [b.test]}]",
         ":2: start.0",
         "'https://a.test/'",
-        "an address on a host that a site of the plan reads; `any` among its sites reads all others",
+        NO_SITE,
     ),
     (
         START + "sites: any\nkeywords: {a: {required: [x]}}",

@@ -14,7 +14,7 @@ from crawler.base.errors import InputError
 from crawler.sites import kinds
 
 MINIMAL = 'name: {name}\nsearch: {{url: "http://x.org/?q={{query}}"}}\nresults: {{links: css:a}}\n'
-BUILT_IN = sorted(["demo_forum", "demo_forum_ajax", "web", *kinds.names()])
+BUILT_IN = sorted(["any_feed", "any_sitemap", "demo_forum", "demo_forum_ajax", "web", *kinds.names()])
 
 
 def test_built_in_sites_load():
@@ -31,9 +31,7 @@ def test_the_analysts_folder_comes_first(tmp_path):
 
 
 def test_the_error_for_an_unknown_site_names_known_ones_and_where_they_are_looked_for(tmp_path):
-    not_set = (
-        r"unknown site 'vbulletin', neither built in nor in SITES_DIR \(not set\); known: demo_forum, demo_forum_ajax"
-    )
+    not_set = r"unknown site 'vbulletin', neither built in nor in SITES_DIR \(not set\); known: any_feed, any_sitemap"
     with pytest.raises(sites.SiteError, match=not_set):
         sites.load("vbulletin")
     with pytest.raises(sites.SiteError, match="did you mean mediawiki"):

@@ -35,6 +35,7 @@ class PlanCrawl:
 
     Attributes:
         scope: Where its crawl ends; None: it says nothing of that.
+        is_general: Whether it says itself which links are followed.
 
     Args:
         sites: Where its sites' definitions are kept up to date.
@@ -43,17 +44,18 @@ class PlanCrawl:
     def __init__(self, plan: Plan, sites: SiteCache, scope: Scope | None) -> None:
         self.follow = plan.file.follow or _NO_FOLLOW
         self.scope = scope
-        self._is_general = plan.file.is_general
+        self.is_general = plan.file.is_general
         self._choice = plan.site_choice
         self._start_hosts = frozenset(host_of(canonical(address, routes=True)) for address in plan.file.start)
         self._sites = sites
+        self._interval_s = plan.file.interval_s
 
     def follow_at(self, site: Site) -> PlanFollow | Follow | None:
         """Returns which links of a site's pages are followed; None: none are. What the plan says goes before its site.
 
         A plan that only has a scope leaves that to its sites.
         """
-        return self.follow if self._is_general else site.follow
+        return self.follow if self.is_general else site.follow
 
     def wants(self, url: str, page_url: str, follow: PlanFollow | Follow) -> bool:
         """Returns whether a link is followed, whatever the scope says; both addresses are canonical."""
@@ -69,12 +71,42 @@ class PlanCrawl:
 
     def linked(self, seed: Seed, url: str) -> Seed | None:
         """Returns the seed of a page that a link on a seed's page leads to; None: no site of the plan reads it."""
-        return self._at(replace(seed, depth=seed.depth + 1, hops=0, row="", further_keywords=()), url, seed)
+        interval_s = self._interval_s if self.follow.is_list(url) else 0
+        linked = replace(seed, depth=seed.depth + 1, hops=0, row="", interval_s=interval_s, further_keywords=())
+        return self._at(linked, url, seed)
+
+    def listed(self, seed: Seed, list_url: str) -> Seed | None:
+        """Returns the seed of a page that a sitemap or a feed names, by its own site; None: it isn't the plan's."""
+        if not self.follow.takes_listed(seed.url, list_url, self._start_hosts):
+            return None
+        return self._at(seed, seed.url)
+
+    def makes_item(self, seed: Seed, url: str) -> bool:
+        """Returns whether the page of a seed makes an item, found at an address; a scheduled one only leads on."""
+        return not seed.interval_s and not self.follow.only_leads_on(url)
+
+    def canonical_page(self, seed: Seed, url: str | None, page_url: str, site: Site) -> Seed | None:
+        """Returns the seed of the page that a seed's page names as the one to index; None: itself, or none of the plan.
+
+        Args:
+            url: What it names; None: nothing.
+            page_url: Where the page was found.
+            site: The page's.
+        """
+        if url is None or seed.hops:  # what others name is taken as it is: two pages may name each other
+            return None
+        try:
+            target = canonical(url, drop=site.drop, routes=site.has_routes("content"))
+        except UrlError:
+            return None
+        named = None if self.redirect_refusal(seed, target, site) else self.moved(seed, target)
+        own = (seed.fingerprint, replace(seed, url=page_url).fingerprint)
+        return replace(named, hops=1) if named and named.fingerprint not in own else None
 
     def redirect_refusal(self, seed: Seed, url: str, site: Site) -> Reason | None:
         """Returns why the page of a seed may not be fetched where it redirects to; None: it may."""
         may = self.follow.wants if seed.depth else self.follow.may_redirect
-        may_go = may(url, seed.url, self._start_hosts) if self._is_general else site.may_redirect(seed, url)
+        may_go = may(url, seed.url, self._start_hosts) if self.is_general else site.may_redirect(seed, url)
         if not may_go:
             return reasons.OUT_OF_SCOPE
         name = self.refusal(url, seed.depth, seed.url, "redirect")
@@ -84,14 +116,15 @@ class PlanCrawl:
         """Returns the seed of a page where it redirects to; None: no site of the plan reads it there."""
         return self._at(seed, url, seed)
 
-    def _at(self, seed: Seed, url: str, page: Seed) -> Seed | None:
-        """Returns a seed with another address, read by the site of that."""
-        if not self._is_general:
+    def _at(self, seed: Seed, url: str, page: Seed | None = None) -> Seed | None:
+        """Returns a seed with another address, read by the site of that; `page` leads there."""
+        if not self.is_general:
             return replace(seed, url=url)
-        site: Site | None = self._sites.get(self._choice.of(url, page.url, page.site))
+        name = self._choice.of(url, page.url, page.site) if page else self._choice.of(url)
+        site: Site | None = self._sites.get(name)
         if site is None:
             return None
-        if site.name != page.site:  # its addresses have other parameters that mean nothing
+        if page is None or site.name != page.site:  # its addresses have other parameters that mean nothing
             try:
                 url = canonical(url, drop=site.drop, routes=site.has_routes("content"))
             except UrlError:
