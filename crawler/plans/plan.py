@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 _ANY_WORD = ("a",)
 # Most combinations that are looked for in lists, two seconds for a thousand rows, or in the text of pages.
 LOOKED_FOR_MAX = 10_000
-# Keys that a definition has whatever they say. Others it has where they aren't at their default, so that a plan that was
-# submitted before they were known stays the same.
+# Keys that a definition has whatever they say. Others it has where they aren't at their default, so that a plan stays
+# the same that was submitted before they were known.
 _IN_DEFINITION = {"name", "sites", "match", "match_text", "pages", "per_page", "sort", "since", "schedule"}
 SEEDS_MAX = 10_000_000  # most seeds of a plan from Redis: it was counted when it was submitted, but a forged one wasn't
 

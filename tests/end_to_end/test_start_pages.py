@@ -223,7 +223,12 @@ def test_list_pages_make_no_item_and_are_asked_again_by_schedule(serve, crawl):
     follow = {"depth": 2, "list": ["/page/"], "detail": ["/article/"], "never": ["/logout"]}
     submit(crawl, start=[f"{host.url}/", f"{host.url}/article/7"], follow=follow, schedule="every 1m")
     worker = crawl.worker(IDLE_WAIT_SECONDS=0.2)
-    until(lambda: crawl.json("ledger")["total"]["notes"].get("waiting") == 2, "two lists that wait")
+
+    def only_waits():
+        total = crawl.json("ledger")["total"]
+        return total["notes"].get("waiting") == total["ready"] == 2 and not total["executing"]
+
+    until(only_waits, "two lists that wait, and nothing else")
     os.kill(worker.pid, signal.SIGTERM)
     assert worker.wait(PATIENCE_SECONDS) == 0
     assert paths(host, crawl) == {"/article/1": 1, "/article/7": 1}
