@@ -51,6 +51,7 @@ COLUMNS = (
     "inversions",
     "pages a minute",
 )
+SETTINGS |= {"TRAP_LINKS": "0"}  # pages that nobody has translated are copies, which are left as traps are
 SETTINGS |= {"NODE_CPU_LIMIT_PERCENT": "100", "NODE_MEMORY_LIMIT_PERCENT": "100"}
 
 

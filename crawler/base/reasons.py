@@ -206,6 +206,27 @@ CANONICAL = Note(
 NOFOLLOW = Note("nofollow", "links that pages ask robots not to follow, not offered")
 UNOPENED_SCRIPT_ROUTES = Note("script-route", "links that only a browser's script can open, not offered")
 OVER_BUDGET = Note("over-budget", "followed links beyond what a host takes (`per_host` of its site), not offered")
+TRAP_LONG = Note("trap-long", "links with addresses of over 2,000 characters, not offered")
+TRAP_DEEP = Note("trap-deep", "links with paths of over 20 segments, not offered")
+TRAP_REPEATED = Note("trap-repeated", "links with paths that repeat themselves, such as /a/b/a/b/a/b/, not offered")
+TRAP_DUPLICATE = Note(
+    "trap-duplicate", "links to pages that are known without `//` or `index.html`, beyond `TRAP_LINKS`, not offered"
+)
+TRAP_VARIANT = Note(
+    "trap-variant", "links to pages to print, sort, share or answer others, beyond `TRAP_LINKS`, not offered"
+)
+TRAP_SESSION = Note("trap-session", "links with ids of sessions, beyond `TRAP_LINKS`, not offered")
+TRAP_CALENDAR = Note("trap-calendar", "links with dates whose pages say nothing new, beyond `TRAP_LINKS`, not offered")
+TRAP_FACETS = Note(
+    "trap-facets", "links with several parameters whose pages say nothing new, beyond `TRAP_LINKS`, not offered"
+)
+TRAP_TEMPLATE = Note(
+    "trap-template", "links of one kind of address whose pages say nothing new, beyond `TRAP_LINKS`, not offered"
+)
+TRAP_SAME_TEXT = Note(
+    "trap-same-text", "links of pages that say the same as others, as soft 404s do, beyond `TRAP_LINKS`, not offered"
+)
+TRAP_MIRROR = Note("trap-mirror", "links to hosts that say the same as another one, not offered")
 VISITS = Note("visits", "of a plan with a schedule: times that pages were visited")
 MISSED = Note("missed", "of a plan with a schedule: visits whose tries were all in vain")
 WAITING = Note("waiting", "of a plan with a schedule: ready pages that wait for their next visit")

@@ -222,6 +222,16 @@ REGION_DB_MAX_AGE_DAYS: Final = Whole(
     low=0,
     high=36_500,
 )
+TRAP_LINKS: Final = Whole(
+    "TRAP_LINKS",
+    60,
+    "How many links of a kind that could be a trap (calendars, facets, ids of sessions, pages to print or sort, or all "
+    "that pages with the same text lead to) a plan with `follow` takes of a host, for each worker: enough to find out "
+    "whether such pages say anything new; if they do, it takes more. What is refused counts as `trap-...` in the "
+    "ledger. 0: traps aren't looked for.",
+    low=0,
+    high=1_000_000,
+)
 CONTACT: Final = Line(
     "CONTACT", "", "A URL or mail address that is added to the User-Agent, so that a site's owner can reach you."
 )

@@ -20,6 +20,7 @@ from crawler.extract.words import text_of_page
 from crawler.robots.rules import robot_name
 from crawler.spiders.base import FrontierSpider, fetched
 from crawler.worker.definitions.page_links import PageLinks
+from crawler.worker.offers.traps import Traps
 from crawler.worker.visits.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
 from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.visit import FetchFailed
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from crawler.sites.follow import Follow
     from crawler.sites.joined import Joined
     from crawler.worker.definitions.plan_crawl import PlanCrawl
+    from crawler.worker.offers.traps import ReadPage
     from crawler.worker.visits.visit import Visit
 
 NODE = socket.gethostname()
@@ -69,6 +71,7 @@ class ConsumerSpider(FrontierSpider):
     makes_markdown: bool
     robot: str
     own_robot: str
+    traps: Traps | None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -78,6 +81,8 @@ class ConsumerSpider(FrontierSpider):
         spider.makes_markdown = config.ITEM_MARKDOWN.of(crawler.settings)
         spider.own_robot = robot_name(crawler.settings)
         spider.robot = spider.own_robot if config.ROBOTS_META_OBEY.of(crawler.settings) else ""
+        links_max = config.TRAP_LINKS.of(crawler.settings)
+        spider.traps = Traps(links_max) if links_max else None
         return spider
 
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Item]:
@@ -113,7 +118,7 @@ class ConsumerSpider(FrontierSpider):
             rules_robot=self.own_robot if any(crawl.is_general for crawl in crawls.values()) else "",
         )
         await self._keep_language(reading, visit)
-        await self._offer_all(reading, visit, follow, rules)
+        await self._offer_all(reading, visit, follow, rules, self._judge(page, visit, crawls))
         if await self._only_leads_on(crawls, reading, page, visit, site) or (first := reading.fields()) is None:
             return ()
         lacks = _Lacks(gaps=page.gaps)
@@ -237,14 +242,31 @@ class ConsumerSpider(FrontierSpider):
         visit.seeds = tuple(matching)
 
     async def _offer_all(
-        self, reading: Reading, visit: Visit, follow: Follow | None, rules: Sequence[PageLinks]
+        self,
+        reading: Reading,
+        visit: Visit,
+        follow: Follow | None,
+        rules: Sequence[PageLinks],
+        judged: Mapping[Seed, ReadPage],
     ) -> None:
         """Offers links to each plan that wants the page, by its site's word or its own."""
         if follow:
             await self._offer(reading.links, visit, follow)
         for rule, links in zip(rules, reading.links_by_rule, strict=True):
             if rule.seed in visit.seeds:
-                await self._offer_linked(links, visit, rule)
+                await self._offer_linked(links, visit, rule, judged)
+        for seed in judged.keys() - {rule.seed for rule in rules}:
+            # It leads no further itself; but by what it says, links of others may wait no longer.
+            crawl = await self.claiming.plan_crawls.of(seed)
+            await self._offer_linked(extract.Links(), visit, PageLinks(crawl, seed, crawl.follow), judged)
+
+    def _judge(self, page: Fetched, visit: Visit, crawls: Mapping[Seed, PlanCrawl]) -> dict[Seed, ReadPage]:
+        """Returns how new the page is to each plan that says itself which links are followed."""
+        if self.traps is None:
+            return {}
+        seeds = {seed.plan: seed for seed, crawl in crawls.items() if crawl.is_general and seed in visit.seeds}
+        judged = self.traps.read(visit.seed.url, page.body, seeds) if seeds else {}
+        return {seeds[plan]: read_page for plan, read_page in judged.items()}
 
     async def _offer(self, links: Links, visit: Visit, follow: Follow) -> None:
         """Offers links to each plan that wants the page; returns when Redis has them, so that its seed ends later."""
@@ -324,11 +346,15 @@ class ConsumerSpider(FrontierSpider):
         visit.note = note
         return True
 
-    async def _offer_linked(self, links: Links, visit: Visit, rule: PageLinks) -> None:
+    async def _offer_linked(self, links: Links, visit: Visit, rule: PageLinks, judged: Mapping[Seed, ReadPage]) -> None:
         """Offers the links of a page to a plan that has a word of its own of them; returns as `_offer` does."""
         await self.count_left_out(links, rule.seed)
         await self.count_out_of_scope(rule.seed, rule.refused)
         further = [linked for url in links.urls if (linked := rule.crawl.linked(rule.seed, url))]
+        if self.traps and (page := judged.get(rule.seed)):
+            further, refused = self.traps.sift(page, further)
+            for note, number in refused.items():
+                await self.claiming.offers.refuse(rule.seed, note, number)
         if further:
             visit.leads_on = True
             await self.claiming.offers.offer(further, budget=rule.follow.per_host)
