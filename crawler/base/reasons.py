@@ -12,6 +12,7 @@ from typing import Self
 MAX_REASON_CHARACTERS = 40  # a reason is the name of a field in the ledger
 _NOT_OF_A_WORD = re.compile(r"[^a-z0-9-]+")
 SCOPE = "scope-"  # before the name of a filter
+BUDGET = "budget-"  # before the name of a bound of a plan's budget
 _FIRST_SERVER_ERROR = 500
 
 
@@ -253,6 +254,11 @@ def scope_note(name: str) -> Note:
 def scope_reason(name: str) -> Reason:
     """Returns the reason of a page that a filter of its plan's scope refuses once more is known of it."""
     return Reason(f"{SCOPE}{name}", f"`{name}` of its plan's scope refuses it")
+
+
+def budget_reason(name: str) -> Reason:
+    """Returns the reason of a page for which a bound of its plan's budget has no room."""
+    return Reason(f"{BUDGET}{name.replace('_', '-')}", f"`{name}` of its plan's budget has no room for it")
 
 
 def own_reason(text: str, default: Reason) -> Reason:

@@ -6,7 +6,17 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from crawler.base.reasons import NOTES, REASONS, SCOPE, Reason, scope_note, scope_reason, status_reason
+from crawler.base.reasons import (
+    BUDGET,
+    NOTES,
+    REASONS,
+    SCOPE,
+    Reason,
+    budget_reason,
+    scope_note,
+    scope_reason,
+    status_reason,
+)
 from crawler.cli.command import help_entry, help_width
 
 if TYPE_CHECKING:
@@ -29,6 +39,8 @@ def meaning(word: str) -> str:
     """Returns what a reason says of a page, by its word in the ledger; empty for one of a user's parser or pipeline."""
     if status := _STATUS.fullmatch(word):
         return status_reason(int(status[1])).meaning
+    if word.startswith(BUDGET):
+        return budget_reason(word.removeprefix(BUDGET).replace("-", "_")).meaning
     if word.startswith(SCOPE):
         return scope_reason(word.removeprefix(SCOPE)).meaning
     return REASONS[word].meaning if word in REASONS else ""
@@ -40,7 +52,7 @@ def legend() -> str:
     own = "Other words are those of your own parsers and pipelines. scrapy seeds list --reason WORD shows the pages."
     parts = [
         "Words after `failed`, and why pages are tried again",
-        *_lines([of_statuses, scope_reason("NAME"), *REASONS.values()]),
+        *_lines([of_statuses, scope_reason("NAME"), budget_reason("NAME"), *REASONS.values()]),
         "",
         *textwrap.wrap(own, help_width()),
         "",

@@ -113,6 +113,8 @@ async def _what_helps(operator: Operator, details: Mapping[str, Any]) -> str:
         return f"{cancelled}, so it stays so: scrapy plan submit --replace begins the plan anew"
     if details.get("reason") == reasons.LACKS_WORDS:
         return "scrapy plan submit --replace with other words looks at it again"
+    if str(details.get("reason")).startswith((reasons.BUDGET, reasons.SCOPE)):
+        return "scrapy plan submit --replace with a larger budget or scope tries it again"
     return "scrapy seeds retry makes it ready again"
 
 

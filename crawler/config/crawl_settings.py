@@ -82,6 +82,7 @@ VALUES: Mapping[str, Any] = {
         "crawler.middlewares.site_headers.SiteHeadersMiddleware": 45,
         "crawler.middlewares.scope.ScopeMiddleware": 50,
         "crawler.middlewares.robots.RobotsMiddleware": 100,
+        "crawler.middlewares.budget.BudgetMiddleware": 110,  # robots.txt's refusals take nothing of a budget
         "crawler.middlewares.refresh.RefreshMiddleware": 580,  # reads what the next one decodes
         "crawler.middlewares.decoding.DecodingMiddleware": 590,
         "crawler.middlewares.redirect.RedirectMiddleware": 600,

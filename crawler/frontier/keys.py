@@ -102,6 +102,10 @@ class Keys:
         """Sorted set: fingerprints of pages of a `SITE REASON` by when they failed, in ms since the epoch. Expires."""
         return f"{self._stem}:failed_answer_order:{of}"
 
+    def plan_budget(self, plan: str) -> str:
+        """Hash: what a plan has used of its budget -> number. Deleted with the plan."""
+        return f"{self._stem}:budget:{plan}"
+
     def plan_yield(self, plan: str) -> str:
         """Hash: what was counted -> number, of a plan's searches. Expires."""
         return f"{self._stem}:yield:{plan}"

@@ -22,6 +22,7 @@ from crawler.base.models import MAX_PRIORITY, is_plan_name
 from crawler.base.urls import MAX_URL_CHARACTERS, canonical
 from crawler.base.yamlfile import Part, ShortPart
 from crawler.plans.match import OPERATORS
+from crawler.plans.plan_budget import PlanBudget
 from crawler.plans.plan_follow import PlanFollow
 from crawler.plans.site_choice import BELOW, EVERY_HOST
 from crawler.scope.scope_file import ScopeFile
@@ -250,6 +251,12 @@ class PlanFile(Part):
         "ten is of another priority than the highest that waits there, so that none waits for ever.",
         examples=[8],
     )
+    budget: PlanBudget | None = Field(
+        None,
+        description="How much it may have. A page that there is no room for fails by the bound's name "
+        "(`budget-pages`), and is tried when the plan is submitted with a larger budget and `--replace`.",
+        examples=[{"items": 1_000, "per_host": 500}],
+    )
     scope: ScopeFile | None = Field(
         None,
         description="Where its crawl ends. In lists, `not ` before an entry refuses what it names; what none refuses "
@@ -300,8 +307,8 @@ class PlanFile(Part):
 
     @property
     def judges_links(self) -> bool:
-        """Whether its word counts for where its pages lead."""
-        return self.is_general or self.scope is not None
+        """Whether its word counts for its pages, and where they lead."""
+        return self.is_general or self.scope is not None or self.budget is not None
 
     @property
     def beside_keywords(self) -> str:

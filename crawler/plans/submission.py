@@ -123,7 +123,9 @@ def _comes_back(plan: Plan, is_wanted: Callable[[Seed], bool], failed: Unfinishe
     of_plan = [seed for seed in failed.seeds if seed.plan == plan.name]
     if _lacked_words(failed) and any(plan.matches_text(seed.site) for seed in of_plan):
         return True  # its text may have the new words, whichever led to it
-    is_of_plan = failed.reason in (reasons.CANCELLED, reasons.LACKS_WORDS) or failed.reason.startswith(reasons.SCOPE)
+    is_of_plan = failed.reason in (reasons.CANCELLED, reasons.LACKS_WORDS) or failed.reason.startswith(
+        (reasons.SCOPE, reasons.BUDGET)
+    )
     return is_of_plan and any(map(is_wanted, of_plan))
 
 

@@ -13,8 +13,8 @@ HUNDRED = "[" + ", ".join(f"w{number}" for number in range(100)) + "]"
 LONG = "长" * 200
 
 KEYS = (
-    "feeds, follow, keywords, match, match_text, name, pages, per_page, priority, schedule, scope, since, sitemaps, "
-    "sites, sort, start, start_file"
+    "budget, feeds, follow, keywords, match, match_text, name, pages, per_page, priority, schedule, scope, since, "
+    "sitemaps, sites, sort, start, start_file"
 )
 CLASS_NAME = "a class name of small letters, digits and _, other than and, or"
 SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"
@@ -25,6 +25,7 @@ KEYS_AND_VALUES = [
     ("sites: [board]\nkeywords: {a: {optional: [x]}}", ":1: name", "nothing", "this key"),
     ("name: test\nkeywords: {a: {optional: [x]}}", ":1: sites", "nothing", "this key"),
     ("name: test\nsites: [board]", ":1: keywords", "nothing", "this key, or start: addresses to begin with"),
+    (HEAD + "budget: {items: 0}", ":4: budget.items", "0", "at least 1"),
     (HEAD + "page: 3", ":4: page", "'page'", f"pages (did you mean it?); keys here: {KEYS}"),
     (HEAD + "pages: 0", ":4: pages", "0", "at least 1"),
     (HEAD + "pages: 1001", ":4: pages", "1001", "at most 1000"),

@@ -16,6 +16,7 @@ from crawler.plans.registry import Registry
 from crawler.servers.redis_full import RedisFull
 from crawler.worker.claiming.claims import Claims
 from crawler.worker.claiming.fair_share import FairShare
+from crawler.worker.definitions.plan_budgets import PlanBudgets
 from crawler.worker.definitions.plan_cache import PlanCache
 from crawler.worker.definitions.plan_crawl import PlanCrawls
 from crawler.worker.definitions.plan_words import PlanWords
@@ -70,6 +71,7 @@ class Claiming:
         plans: What the plans say that are worked on.
         plan_words: The words of these plans.
         plan_crawls: What they say of links.
+        plan_budgets: What they have used of their budgets.
         searches: What is known of searches under way.
         gaps: What items lack.
         teller: Tells plans of pages that were delivered before.
@@ -102,6 +104,7 @@ class Claiming:
         self.plans = PlanCache(self.registry, events)
         self.plan_words = PlanWords(self.plans, self.sites)
         self.plan_crawls = PlanCrawls(self.plans, self.sites, config.settings)
+        self.plan_budgets = PlanBudgets(redis, keys, events)
         self.searches = SearchProgress(redis, keys)
         self.gaps = Gaps()
         self.teller = Teller(events)

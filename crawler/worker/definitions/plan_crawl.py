@@ -36,15 +36,18 @@ class PlanCrawl:
     Attributes:
         scope: Where its crawl ends; None: it says nothing of that.
         is_general: Whether it says itself which links are followed.
+        budget: How much it may have; None: there is no bound.
+        edition: When it was submitted, in ms since the epoch.
 
     Args:
         sites: Where its sites' definitions are kept up to date.
     """
 
-    def __init__(self, plan: Plan, sites: SiteCache, scope: Scope | None) -> None:
+    def __init__(self, plan: Plan, sites: SiteCache, scope: Scope | None, edition: int) -> None:
         self.follow = plan.file.follow or _NO_FOLLOW
         self.scope = scope
         self.is_general = plan.file.is_general
+        self.budget, self.edition = plan.file.budget, edition
         self._choice = plan.site_choice
         self._start_hosts = frozenset(host_of(canonical(address, routes=True)) for address in plan.file.start)
         self._sites = sites
@@ -180,5 +183,5 @@ class PlanCrawls:
                 scope = Scope.of(plan.file.scope, self._settings) if plan.file.scope else None
             except HeadroomError as error:
                 raise UnavailableError(f"what plan {seed.plan} says of links: {error}") from error
-            self._known[key] = PlanCrawl(plan, self._sites, scope)
+            self._known[key] = PlanCrawl(plan, self._sites, scope, record.edition)
         return self._known[key]

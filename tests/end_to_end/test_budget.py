@@ -1,0 +1,62 @@
+"""A plan's budget: what is asked for stays within it, what is left fails by name, and comes back with a larger one."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from end_to_end.test_start_pages import Tree, page, paths, submit
+
+
+def failures(crawl, plan="city"):
+    return crawl.json("ledger", plan)["total"]["failures"]
+
+
+def test_pages_stop_at_the_budget_and_go_on_with_a_larger_one(serve, crawl):
+    host = serve(Tree())
+    keys = {"start": [f"{host.url}/"], "follow": {"depth": 3, "deny": ["print"]}}
+    submit(crawl, budget={"pages": 5}, **keys)
+    crawl.finish(consumers=2)
+    assert len(host.pages()) == len(paths(host, crawl)) == 5
+    left = failures(crawl)["budget-pages"]
+    assert left == crawl.total()["failed"] > 0
+    (shown,) = crawl.json("seeds", "show", next(iter(crawl.unfinished())))["seeds"]
+    assert "`pages` of its plan's budget has no room for it" in shown["why"]
+    submit(crawl, "--replace", budget={"pages": 100}, **keys)
+    crawl.finish()
+    assert paths(host, crawl).keys() == {"/"} | {f"/{number}" for number in range(2, 16)}
+    assert max(Counter(asked.path for asked in host.pages()).values()) == 1
+    assert not failures(crawl)
+    crawl.total()
+
+
+def test_items_bytes_hosts_and_domains_have_bounds(serve, crawl):
+    hosts = [serve(lambda path: page(path, *(f"{path}/{number}" for number in range(1, 9)))) for _ in range(2)]
+    for name, budget, most in (
+        ("items", {"items": 3}, 3),
+        ("bytes", {"bytes": 1}, 1),
+        ("hosts", {"per_host": 4}, 4),
+        ("domains", {"per_domain": 5}, 5),
+    ):
+        start = [f"{host.url}/{name}" for host in (hosts if name == "domains" else hosts[:1])]
+        submit(crawl, name=name, start=start, follow={"depth": 1, "allow": [r"/[a-z]+/\d$"]}, budget=budget)
+        before = sum(len(host.pages()) for host in hosts)
+        crawl.finish()
+        asked = sum(len(host.pages()) for host in hosts) - before
+        account = crawl.json("ledger", name)["total"]
+        reason = f"budget-{next(iter(budget)).replace('_', '-')}"
+        # Items and bytes are known once a page is read: what was in flight by then is more.
+        assert most <= account["finished"] <= most + (name in ("items", "bytes")) * 2
+        assert asked <= account["finished"]
+        assert account["failures"].keys() == {reason}
+    crawl.total()
+
+
+def test_a_plan_without_room_leaves_the_page_to_others(serve, crawl):
+    host = serve(Tree())
+    for name, budget in (("small", {"pages": 1}), ("large", {"pages": 100})):
+        submit(crawl, name=name, start=[f"{host.url}/"], follow={"depth": 1, "deny": ["print"]}, budget=budget)
+    crawl.finish()
+    assert Counter(asked.path for asked in host.pages()) == {"/": 1, "/2": 1, "/3": 1}
+    assert failures(crawl, "small") == {"budget-pages": 2}
+    assert not failures(crawl, "large")
+    crawl.total()
