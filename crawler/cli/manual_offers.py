@@ -74,13 +74,14 @@ async def offer_urls(
     """
     offered = new = 0
     bad: list[dict[str, str]] = []
-    source = iter(lines)
+    source, record = iter(lines), (await operator.registry.plans()).get(plan)
+    general = record is not None and record.judges_links
     while batch := list(itertools.islice(source, OFFER_BATCH)):
         seeds = []
         for line in batch:
             try:
                 url = urls.canonical(line, drop=site.drop, routes=site.has_routes("content"))
-                seeds.append(Seed(url, plan, site.name, exact=site.exact))
+                seeds.append(Seed(url, plan, site.name, exact=site.exact, general=general))
             except UrlError as error:
                 bad.append({"url": one_line(without_credentials(line)), "why": str(error)})
                 if isinstance(error, ScriptRouteError):

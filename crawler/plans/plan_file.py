@@ -89,8 +89,8 @@ class SiteUse(ShortPart):
         (),
         strict=False,
         max_length=1_000,
-        description="Whose pages it reads, of those that start addresses and links lead to: a host, a domain with all "
-        "below it (`*.gov.cn`), or `*`. Without it, those of the site's file; `any`, and each site whose file names no "
+        description="Whose pages it reads, of those that start addresses and links lead to: a host, all below a "
+        "domain (`*.gov.cn`), or `*`. Without it, those of the site's file; `any`, and each site whose file names no "
         "place, reads what no other site does.",
         examples=[["*.gov.cn"]],
     )

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 
 from crawler.base.urls import host, hostname
 from crawler.base.yamlfile import Part
+from crawler.scope.registrable import registrable_domain
 from crawler.sites.follow import checked_domain, in_domains, passes
 from crawler.sites.pattern import PatternField
 
@@ -109,15 +110,14 @@ class PlanFollow(Part):
     def may_redirect(self, url: str, page_url: str, start_hosts: AbstractSet[str]) -> bool:
         """Returns whether a start page, or what a search found, may redirect to an address.
 
-        Beyond the hosts of links it may go up and down within a domain, as from example.org to en.example.org: its
-        owner is the same. A page elsewhere would be the start of a crawl that nobody asked for.
+        Beyond the hosts of links it may go to others of its registrable domain, as from example.org to en.example.org:
+        the owner is the same. A page elsewhere would be the start of a crawl that nobody asked for.
         """
         if self.refuses(url):
             return False
-        if self._in_hosts(url, page_url, start_hosts):
-            return True
-        here, there = (hostname(address).removeprefix(_WWW) for address in (page_url, url))
-        return here.endswith(f".{there}") or there.endswith(f".{here}")
+        domain = registrable_domain(hostname(url))
+        is_same = bool(domain) and domain == registrable_domain(hostname(page_url))
+        return is_same or self._in_hosts(url, page_url, start_hosts)
 
     def refuses(self, url: str) -> bool:
         """Returns whether the page with this canonical URL is never asked for."""

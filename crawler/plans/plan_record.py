@@ -34,6 +34,11 @@ class PlanRecord:
     replacing: bool = False
     version: int = 0
 
+    @property
+    def judges_links(self) -> bool:
+        """Whether it says itself where its pages lead, as `PlanFile.judges_links` does of a file."""
+        return any(self.definition.get(key) for key in ("start", "start_file", "sitemaps", "feeds", "follow", "scope"))
+
     def decided(self, state: PlanState, now_ms: int) -> PlanRecord:
         """Returns the record after a command that decides on the state, be it the same as before."""
         return replace(self, state=state, version=max(now_ms, self.version + 1))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 EVERY_HOST = "*"
-BELOW = "*."  # before a domain: with all below it
+BELOW = "*."  # before a domain: all below it, as in a scope
 
 
 class SiteChoice:
@@ -59,8 +59,8 @@ class SiteChoice:
             self._exact.setdefault(pattern, site)
 
     def _of_domain(self, name: str) -> str | None:
-        """Returns the site of the longest domain that a name is of."""
-        domain = name if self._below else ""
+        """Returns the site of the longest domain that a name is below."""
+        domain = name.partition(".")[2] if self._below else ""
         while domain:
             if domain in self._below:
                 return self._below[domain]

@@ -85,7 +85,7 @@ class TestOffer:
             (("http://board.test/", "--plan", "a b"), "--plan 'a b': expected 1 to 64 of a-z, 0-9 and -"),
             (
                 ("http://board.test/", "--site", "none"),
-                "unknown site 'none', neither built in nor in SITES_DIR (not set); known: demo_forum",
+                "unknown site 'none', neither built in nor in SITES_DIR (not set); known: any_feed",
             ),
         ],
     )

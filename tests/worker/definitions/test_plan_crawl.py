@@ -1,0 +1,112 @@
+"""Workers ask what plans say of links: once an edition, and of plans alone that have a word of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from crawler import plans
+from crawler.base.errors import PlanError, UnavailableError
+from crawler.base.events import Events
+from crawler.base.models import Seed
+from crawler.plans.plan_record import PlanRecord
+from crawler.sites import load
+from crawler.worker.definitions.plan_cache import PlanCache
+from crawler.worker.definitions.plan_crawl import PlanCrawls
+from crawler.worker.definitions.site_cache import SiteCache
+from crawler.worker.life.wakeups import PlansChanged
+
+PLAN = """
+name: city
+start: [https://a.test/]
+schedule: every 1h
+follow: {depth: 3, list: [/page/]}
+sites: [any, {use: mediawiki, name: wiki, base: "https://w.test", hosts: [w.a.test]}]
+"""
+FRONT = Seed("https://a.test/", "city", "web", keywords=("flood",), row='{"a":"b"}', general=True)
+
+
+class Stored:
+    """What Redis has of the plan and its sites."""
+
+    def __init__(self):
+        plan = plans.parse(PLAN, "city.yaml", max_seeds=1)
+        self.by_name = {site.name: site for site in plan.sites}
+        self.record = PlanRecord("city", plan.definition(), list(self.by_name), 1, 0)
+        self.asked = 0
+
+    async def records(self, names):
+        self.asked += 1
+        return {name: self.record or PlanError("it was deleted") for name in names}
+
+    async def sites(self, names):
+        return {name: self.by_name[name] for name in names}
+
+
+@pytest.fixture
+async def stored():
+    return Stored()
+
+
+@pytest.fixture
+async def events():
+    return Events()
+
+
+@pytest.fixture
+async def crawls(stored, events):
+    return PlanCrawls(PlanCache(stored, events), SiteCache(stored, events), {})
+
+
+async def test_other_plans_cost_no_call_and_these_one(crawls, stored):
+    await crawls.load([replace(FRONT, general=False)])
+    assert stored.asked == 0
+    with pytest.raises(UnavailableError, match="plan city can't be had"):
+        crawls.get(FRONT)
+    await crawls.load([FRONT, FRONT])
+    assert crawls.get(FRONT) is await crawls.of(FRONT)
+    assert stored.asked == 1
+
+
+async def test_a_replaced_plan_says_something_else_and_a_deleted_one_nothing(crawls, stored, events):
+    first = await crawls.of(FRONT)
+    definition = stored.record.definition | {"follow": {"depth": 7}}
+    stored.record = replace(stored.record, definition=definition, edition=2)
+    assert await crawls.of(FRONT) is first
+    events.publish(PlansChanged())
+    assert (await crawls.of(FRONT)).follow.depth == 7
+    stored.record = replace(stored.record, definition={"name": "city"}, edition=3)  # as another version may write it
+    events.publish(PlansChanged())
+    with pytest.raises(UnavailableError, match="what plan city says of links"):
+        await crawls.of(FRONT)
+
+
+async def test_a_link_is_one_step_further_and_read_by_the_site_of_its_host(crawls):
+    crawl = await crawls.of(FRONT)
+    linked = crawl.linked(FRONT, "https://a.test/1")
+    assert linked == replace(FRONT, url="https://a.test/1", depth=1, row="")
+    assert crawl.linked(FRONT, "https://w.a.test/Main").site == "wiki"
+    listed = crawl.linked(FRONT, "https://a.test/page/2")
+    assert (listed.interval_s, crawl.makes_item(listed, listed.url)) == (3_600, False)
+    assert crawl.makes_item(linked, linked.url)
+    assert not crawl.makes_item(linked, "https://a.test/page/2")  # to which it has redirected
+
+
+@pytest.mark.parametrize(
+    ("canonical_url", "hops", "expected"),
+    [
+        (None, 0, None),
+        ("https://a.test/1", 0, None),
+        ("https://a.test/2?utm_source=x", 0, None),  # where it was found
+        ("https://a.test/whole", 0, "https://a.test/whole"),
+        ("https://a.test/whole", 1, None),  # what another page names is taken as it is
+        ("https://elsewhere.test/1", 0, None),
+        ("https://", 0, None),
+    ],
+)
+async def test_a_page_may_name_another_one_of_the_plan(crawls, canonical_url, hops, expected):
+    crawl = await crawls.of(FRONT)
+    page = replace(FRONT, url="https://a.test/1", depth=1, hops=hops)
+    named = crawl.canonical_page(page, canonical_url, "https://a.test/2", load("web"))
+    assert (named and (named.url, named.depth, named.hops)) == (expected and (expected, 1, 1))
