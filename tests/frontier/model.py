@@ -92,7 +92,7 @@ class HostRecord:
         crawl_delay_ms: What its robots.txt asks for; 0: nothing. Of an address, the delay of its budget.
         robots_seeds: How many seeds a claim takes on a turn while its robots.txt is unreachable; 0: it isn't.
         followed: Frontier -> how many seeds were taken off its budget of followed links.
-        given: How many seeds it has given while it had more, in rounds of ROUND.
+        given: Frontier -> how many seeds it has given while it had more, in rounds of ROUND.
     """
 
     sites: set = field(default_factory=set)
@@ -102,7 +102,7 @@ class HostRecord:
     crawl_delay_ms: int = 0
     robots_seeds: int = 0
     followed: Counter = field(default_factory=Counter)
-    given: int = 0
+    given: Counter = field(default_factory=Counter)
 
 
 class Model:
@@ -486,7 +486,7 @@ class Model:
             must(is_wanted, claim, "gave a seed that no active plan wants:", seed)
         quarantined = [fingerprint for fingerprint in given if waiting[fingerprint].state == "quarantined"]
         holds = carrying or self.held_by(frontier, owner)
-        self._check_order(given, waiting, seen)
+        self._check_order(frontier, given, waiting, seen)
         for fingerprint in given:
             seed = waiting[fingerprint]
             seed.state, seed.since_ms, seed.claim = "executing", self.now_ms, claim
@@ -562,7 +562,7 @@ class Model:
         elif seed.state == "parked":
             self.make_ready(seed, seed.due_ms)
 
-    def _check_order(self, given, waiting, seen):
+    def _check_order(self, frontier, given, waiting, seen):
         """Within a host, what has the best rank is given first, then what was due first; but for one in SHARE."""
         left, taken = defaultdict(list), defaultdict(list)
         for fingerprint, seed in waiting.items():
@@ -571,12 +571,12 @@ class Model:
                 places = taken if fingerprint in given else left
                 places[seed.host].append((seed.rank or 0, seed.due_ms))
         for host in taken:
-            before = self.hosts[host].given
-            after = before + (seen.given(host) - before) % ROUND
+            before, now = self.hosts[host].given[frontier], seen.given(host, frontier)
+            after = before + (now - before) % ROUND
             first_left = min(left[host], default=(math.inf,))
             mixed = sum(place > first_left for place in taken[host])
             must(mixed <= after // SHARE - before // SHARE, "passed over a seed that comes before", mixed, "of", host)
-            self.hosts[host].given = seen.given(host)
+            self.hosts[host].given[frontier] = now
             self.reached["claimed: beside the order"] += mixed
 
     def _take_over_sites(self, seen):

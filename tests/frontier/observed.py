@@ -150,9 +150,9 @@ class Observed:
         fields = self.turn_fields[host]
         return {int(name[1:]): int(at) for name, at in fields.items() if name.startswith("n") and int(at)}
 
-    def given(self, host):
-        """Returns how many seeds a host has given while it had more, in rounds."""
-        return int(self.turn_fields[host].get("o", 0))
+    def given(self, host, frontier):
+        """Returns how many seeds of a frontier a host has given while it had more, in rounds."""
+        return int(self.turn_fields[host].get(f"o{frontier}", 0))
 
     def limits(self, host):
         """Returns what a host's robots.txt asks for in ms, and how many seeds a claim takes while it is unreachable."""

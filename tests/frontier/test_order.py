@@ -168,6 +168,21 @@ async def test_depth_is_kept_to_whatever_comes(frontier):
         assert claimed.seed.depth == 0
 
 
+async def test_searches_and_pages_have_turns_of_their_own(frontier):
+    """Nine pages and one search in turn: else it would be the search that is of another priority, each time."""
+    await frontier.polite(burst=SHARE)
+    await frontier.offer(content(1, priority=LOW), *(content(100 + n, priority=HIGH) for n in range(120)))
+    await frontier.offer(nav(1, priority=LOW), *(nav(100 + n, priority=HIGH) for n in range(30)))
+    given = defaultdict(list)
+    for _ in range(SHARE):
+        for which, number in (("content", SHARE - 1), ("nav", 1)):
+            seeds = (await frontier.claim(max_seeds=number, frontier=which)).seeds
+            await frontier.finish("A", seeds, frontier=which)
+            given[which] += [claimed.seed.priority for claimed in seeds]
+    assert given["content"].index(LOW) < 2 * SHARE
+    assert given["nav"].index(LOW) < SHARE
+
+
 @pytest.mark.parametrize("burst", [1, 7, 10])
 async def test_the_lowest_priority_has_a_turn_in_time_however_much_comes_before_it(frontier, burst):
     await frontier.polite(burst=burst)

@@ -244,9 +244,10 @@ do
   -- SHARE, so that none waits for ever, however many are offered that come before it. Every second time it is of the
   -- lowest priority that waits there, else of one below the first, each in turn. Returns whether it did.
   local function mix_in_others(host, host_turns, fingerprints, due)
-    local limit, given_before = #fingerprints, tonumber(host_turns.fields[FIELD.given] or '0')
+    local field, limit = FIELD.given .. frontier, #fingerprints
+    local given_before = tonumber(host_turns.fields[field] or '0')
     local given_then = given_before + limit
-    set_field(host_turns, FIELD.given, text(given_then % (SHARE * 2 * order.lower_priorities)))
+    set_field(host_turns, field, text(given_then % (SHARE * 2 * order.lower_priorities)))
     local is_given, looks, mixed = {}, {}, 0
     for _, fingerprint in ipairs(fingerprints) do is_given[fingerprint] = true end
     for time = math.floor(given_before / SHARE), math.floor(given_then / SHARE) - 1 do

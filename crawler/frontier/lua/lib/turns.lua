@@ -9,7 +9,8 @@
 -- claim id fences a seed: whoever releases it late, after somebody else has acquired the turn, changes nothing.
 
 -- Fields of the hash turn:HOST. Each is a letter, since millions of hosts have some; `holder` and `next_start` have the
--- number of a turn behind them (a host's turns are numbered from 1 to its concurrency), `waits_since` has who waits.
+-- number of a turn behind them (a host's turns are numbered from 1 to its concurrency), `waits_since` has who waits,
+-- and `given` the frontier.
 local FIELD = {
   holder = 'h', holder_byte = 104, -- `OWNER TOKEN`: who holds the turn
   next_start = 'n', next_start_byte = 110, -- when the turn may start its next request
