@@ -27,47 +27,46 @@ OTHERS = "(others)"  # no host, plan or node is called so
 # the rest; then for each text: how many names follow, and each of them with its numbers, parted by blanks.
 ADD = """#!lua flags=allow-oom
 local names_max, others, at = tonumber(ARGV[2]), ARGV[3], 4
-local function sum(one, other)
-  local numbers = {}
-  for number in string.gmatch(one, '%d+') do numbers[#numbers + 1] = tonumber(number) end
-  local place = 0
-  for number in string.gmatch(other, '%d+') do
-    place = place + 1
-    numbers[place] = string.format('%.0f', (numbers[place] or 0) + tonumber(number))
-  end
-  return table.concat(numbers, ' ')
-end
+local PATTERN = '^(%d+)' .. string.rep(' (%d+)', 11) .. '$'
+local FORMAT = '%.0f' .. string.rep(' %.0f', 11)
 for _, key in ipairs(KEYS) do
-  local counts, names = {}, {}
-  local function add(name, numbers)
-    if counts[name] then
-      counts[name] = sum(counts[name], numbers)
-    else
-      counts[name] = numbers
-      if name ~= others then names[#names + 1] = name end
+  -- By name: what is stored; and the numbers of those that this call changes.
+  local texts, names, changed = {}, {}, {}
+  local function add(name, text)
+    local added, numbers = { string.match(text, PATTERN) }, changed[name]
+    if not numbers then
+      if not texts[name] and name ~= others then names[#names + 1] = name end
+      numbers = { string.match(texts[name] or '', PATTERN) }
+      texts[name], changed[name] = text, numbers
     end
+    for place = 1, 12 do numbers[place] = (numbers[place] or 0) + (added[place] or 0) end -- junk counts nothing
   end
-  for name, numbers in string.gmatch(redis.call('GET', key) or '', '([^ \\n]+) ([%d ]+)\\n') do add(name, numbers) end
+  for name, text in string.gmatch(redis.call('GET', key) or '', '([^ \\n]+) ([%d ]+)\\n') do
+    if not texts[name] and name ~= others then names[#names + 1] = name end
+    texts[name] = text
+  end
   for _ = 1, tonumber(ARGV[at]) do
     add(ARGV[at + 1], ARGV[at + 2])
     at = at + 2
   end
   at = at + 1
+  for name, numbers in pairs(changed) do texts[name] = string.format(FORMAT, unpack(numbers)) end
   if #names > names_max then
     local requests = {}
-    for _, name in ipairs(names) do requests[name] = tonumber(string.match(counts[name], '%d+')) or 0 end
+    for _, name in ipairs(names) do requests[name] = tonumber(string.match(texts[name], '%d+')) or 0 end
     table.sort(names, function(one, other)
       local more, fewer = requests[one], requests[other]
       return more > fewer or more == fewer and one < other
     end)
     for place = names_max + 1, #names do
-      add(others, counts[names[place]])
+      add(others, texts[names[place]])
       names[place] = nil
     end
+    texts[others] = string.format(FORMAT, unpack(changed[others]))
   end
-  if counts[others] then names[#names + 1] = others end
+  if texts[others] then names[#names + 1] = others end
   local lines = {}
-  for place, name in ipairs(names) do lines[place] = name .. ' ' .. counts[name] .. '\\n' end
+  for place, name in ipairs(names) do lines[place] = name .. ' ' .. texts[name] .. '\\n' end
   redis.call('SET', key, table.concat(lines), 'EX', ARGV[1])
 end
 """

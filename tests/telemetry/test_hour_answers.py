@@ -53,13 +53,16 @@ async def test_a_full_hour_is_as_small_as_said(redis, add):
     assert len(await hour_answers.read(redis, KEYS, "host", NOW_S)) == hour_answers.MAX_NAMES + 1
 
 
-async def test_junk_is_left_out(redis, add):
+async def test_junk_is_left_out(redis, add, monkeypatch):
     await redis.set(KEYS.hour_answers("host", NOW_S), b"a many\nb 1 2\n\xff 1 1 0 0 0 0 0 0 0 0 0 0\n\n d")
     add(NOW_S, a=2)
     assert await hour_answers.read(redis, KEYS, "host", NOW_S) == {
         "a": AnswerCounts(2, 2),
         "\ufffd": AnswerCounts(1, 1),
     }
+    monkeypatch.setattr(hour_answers, "MAX_NAMES", 1)
+    add(NOW_S, a=2, b=1)
+    assert await hour_answers.read(redis, KEYS, "host", NOW_S) == {"a": AnswerCounts(4, 4), OTHERS: AnswerCounts(2, 2)}
 
 
 def test_the_busiest_come_first_and_the_rest_last():
