@@ -186,6 +186,9 @@ SITE_DAMAGED = LogEvent("site-damaged", "%s; the earlier definition stays in use
 SITE_UNKNOWN = LogEvent("site-unknown", "%s; its pages are tried again later", "error")
 PLAN_DAMAGED = LogEvent("plan-damaged", "%s; what it said before stays in use", "error")
 PLAN_UNKNOWN = LogEvent("plan-unknown", "%s; its searches wait", "error")
+PLAN_LACKS = LogEvent(
+    "plan-lacks", "plan %s can't be crawled by this worker: %s; its pages wait for one that can", "plan", "error"
+)
 URL_FILTER_FAILED = LogEvent(
     "url-filter-failed", "filter %s refuses %s, since it raised an error: %r", "filter", "url", "error"
 )

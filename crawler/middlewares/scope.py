@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Self
 
 from crawler import config
 from crawler.base import reasons, urls
-from crawler.base.errors import UrlError
+from crawler.base.errors import UnavailableError, UrlError
 from crawler.download.private_addresses import is_private
+from crawler.worker.definitions.site_cache import UNREAD_SITE_SECONDS
 from crawler.worker.visits.outcomes import Outcome
 from crawler.worker.visits.page_request import canonical_url
 from crawler.worker.visits.refused import RefusedError
@@ -53,8 +54,8 @@ class ScopeMiddleware:
         """Lets requests to public hosts pass.
 
         Raises:
-            RefusedError: The URL isn't valid, has another scheme, names a private address, or is out of scope.
-            UnavailableError: What a plan says of that can't be had now; the seed is released.
+            RefusedError: The URL isn't valid, has another scheme, names a private address, or is out of scope. Or
+                it can't be told here now whether it is; then the seed is due again later, and that was no try.
         """
         state = state_of(request)
         if state is None:
@@ -75,6 +76,10 @@ class ScopeMiddleware:
         """Looks whether the plans of a visit have a scope; those of search pages are what the plans themselves name."""
         if visit.seed.frontier != "content" or not any(seed.general for seed in visit.seeds):
             return
-        crawls = [(seed, self._crawl_of(seed)) for seed in visit.seeds if seed.general]
+        try:
+            crawls = [(seed, self._crawl_of(seed)) for seed in visit.seeds if seed.general]
+        except UnavailableError as error:
+            visit.error_text = str(error)
+            raise RefusedError(Outcome("postpone", reasons.UNAVAILABLE), UNREAD_SITE_SECONDS) from None
         if scopes := [(seed, crawl.scope) for seed, crawl in crawls if crawl.scope is not None]:
             visit.scope = VisitScope(visit, scopes)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import yaml
 from end_to_end.test_start_pages import page, paths, redirect, submit
+from scope.mmdb import database
+from waiting import until
 
 CHINESE = "这是一篇关于重庆洪水的新闻报道，消防员正在救援被困的居民。" * 4
 ENGLISH = "The firefighters are rescuing people who were trapped by the flood in the city. " * 4
@@ -69,6 +73,26 @@ def test_addresses_are_judged_as_a_host_is_connected_to(serve, crawl):
     assert not host.pages()
     assert notes(crawl) == ({"scope-addresses": 1}, {"scope-addresses": 1})
     assert crawl.unfinished() == {f"{named}/": ("failed", "scope-addresses")}
+    crawl.total()
+
+
+def test_regions_need_a_database_and_pages_wait_for_a_worker_that_has_one(serve, crawl):
+    host, file = serve(page), crawl.folder / "regions.mmdb"
+    file.write_bytes(database({"127.0.0.0/8": {"country": {"iso_code": "CN"}}}, time.time()))
+    scope = {"regions": ["CN"]}
+    plan = crawl.folder / "city.yaml"
+    plan.write_text(yaml.safe_dump({"name": "city", "start": [f"{host.url}/"], "scope": scope}), encoding="utf-8")
+    refused = crawl.run("plan", "check", plan)
+    assert refused.returncode == 1
+    assert "setting REGION_DB: got '', expected a database of regions" in refused.stderr
+    missing = crawl.run("crawl", "consumer", settings={"REGION_DB": file.with_suffix(".none")})
+    assert missing.returncode == 1
+    assert "expected a file that is there" in missing.stdout + missing.stderr
+    crawl.scrapy("plan", "submit", plan, settings={"REGION_DB": file})
+    without = crawl.worker()
+    until(lambda: "its pages wait for one that can" in without.log.read_text(), "the worker to say what it lacks")
+    crawl.finish(REGION_DB=file)
+    assert paths(host, crawl) == {"/": 1}
     crawl.total()
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.datatypes import LocalCache
 
-from crawler.base import reasons
+from crawler.base import log_events, reasons
 from crawler.base.errors import HeadroomError, UnavailableError, UrlError
+from crawler.base.seldom import Seldom
 from crawler.base.urls import canonical
 from crawler.plans.plan import Plan
 from crawler.plans.plan_follow import PlanFollow, host_of
@@ -18,6 +20,7 @@ from crawler.scope.scope import Scope
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from crawler.base.log_events import EventLogger
     from crawler.base.models import Seed
     from crawler.base.reasons import Reason
     from crawler.scope.candidate import Kind
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from crawler.worker.definitions.plan_cache import PlanCache
     from crawler.worker.definitions.site_cache import SiteCache
 
+logger: EventLogger = logging.getLogger(__name__)
 MAX_PLANS = 100  # most plans of which this is kept, as many as records are: a few kB each
 _NO_FOLLOW = PlanFollow(depth=0)
 
@@ -142,6 +146,7 @@ class PlanCrawls:
         self._plans = plans
         self._sites = sites
         self._settings = settings
+        self._warn = Seldom(logger.error)
         self._known: LocalCache[tuple[str, int], PlanCrawl] = LocalCache(MAX_PLANS)
 
     async def load(self, seeds: Iterable[Seed]) -> None:
@@ -182,6 +187,7 @@ class PlanCrawls:
                 plan = Plan.from_definition(record.definition, sites)
                 scope = Scope.of(plan.file.scope, self._settings) if plan.file.scope else None
             except HeadroomError as error:
+                self._warn(log_events.PLAN_LACKS, seed.plan, error)
                 raise UnavailableError(f"what plan {seed.plan} says of links: {error}") from error
             self._known[key] = PlanCrawl(plan, self._sites, scope, record.edition)
         return self._known[key]
