@@ -196,7 +196,7 @@ def test_a_page_cannot_move_the_cursor(check, origin):
         (["demo_forum", "http://127.0.0.1:1/"], "http://127.0.0.1:1/robots.txt can't be fetched: "),
         (["demo_forum", "file:///etc/passwd"], "not an http(s) URL: "),
         (["demo_forum", "--base", "nowhere"], "definition of site 'demo_forum': base: "),
-        (["nope"], "unknown site 'nope', neither built in nor in SITES_DIR (not set); known: demo_forum, "),
+        (["nope"], "unknown site 'nope', neither built in nor in SITES_DIR (not set); known: any_feed, "),
         (["none.yaml"], "none.yaml: got 'no such file'"),
         ([], "site check: expected FILE|NAME [URL]"),
         (["opensearch", "--base", "{origin}", "--search", " "], "site check: expected words after --search, got ' '"),
