@@ -154,8 +154,7 @@ def _values(key: str, entry: Mapping[str, Any], part: type[Part], schema: Mappin
     about = _chosen(entry, schema)
     json_type = about.get("type", "object")
     if "anyOf" in about:
-        names = list(_mapping(about)["properties"])
-        return "a rule, or its selector alone" if "select" in names else f"keys of its own, or `{names[0]}` alone"
+        return _alternatives(key, about, part, schema)
     if "properties" in about:
         return "keys of its own, below"
     if "format" in about:
@@ -166,6 +165,15 @@ def _values(key: str, entry: Mapping[str, Any], part: type[Part], schema: Mappin
         ends = f" from {about['minimum']}" + (f" to {about['maximum']}" if "maximum" in about else " on")
         return ("a whole number" if json_type == "integer" else "a number") + ends
     return _refusal(key, _PROBES[json_type], part) or _refusal(key, _LONG, part) or "text"
+
+
+def _alternatives(key: str, about: Mapping[str, Any], part: type[Part], schema: Mapping[str, Any]) -> str:
+    """Returns what may stand under a key that takes values of two kinds."""
+    word, other = about["anyOf"][:2]
+    if "const" in word:
+        return f"`{word['const']}`, or {_values(key, other, part, schema)}"
+    names = list(_mapping(about)["properties"])
+    return "a rule, or its selector alone" if "select" in names else f"keys of its own, or `{names[0]}` alone"
 
 
 def _refusal(key: str, value: Any, part: type[Part]) -> str:

@@ -137,7 +137,8 @@ def test_every_word_of_the_ledger_that_operators_are_told_of_is_one():
 
 @pytest.mark.parametrize("path", sorted((ROOT / "plans").glob("*.yaml")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_example_plan_can_be_checked(path):
-    assert plans.check(plans.load(str(path), max_seeds=config.PLAN_MAX_SEEDS.default)).nav_seeds > 0
+    check = plans.check(plans.load(str(path), max_seeds=config.PLAN_MAX_SEEDS.default))
+    assert check.nav_seeds + check.start_pages > 0
 
 
 def test_every_check_and_state_of_the_doctor_has_its_row():

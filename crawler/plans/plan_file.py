@@ -143,6 +143,7 @@ def _address(value: str) -> str:
 
 
 ClassName = Annotated[str, BeforeValidator(_class_name)]
+SiteList = Annotated[list[SiteUse], Field(min_length=1, max_length=MAX_SITES)]
 Address = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARACTERS), AfterValidator(_address)]
 
 
@@ -285,7 +286,7 @@ class PlanFile(Part):
             raise ValueError(f"every 30m, every 2h or every 1d; from 1m to {_MAX_INTERVAL_D}d")
         return value
 
-    @field_validator("sites", mode="before")
+    @field_validator("sites", mode="before", json_schema_input_type=Literal["any"] | SiteList)
     @classmethod
     def _any_site(cls, value: Any) -> Any:
         return [ANY] if value == ANY else value
