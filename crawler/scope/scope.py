@@ -79,6 +79,11 @@ class Scope:
         """Returns whether a filter can't judge before a step."""
         return step in self._steps
 
+    @property
+    def asks_later(self) -> bool:
+        """Whether more must be known of an address than its URL."""
+        return bool(self._steps - {"url"})
+
     def refusal(self, candidate: Candidate) -> str:
         """Returns the name of the filter that refuses a candidate; empty: it is in scope.
 

@@ -13,6 +13,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from crawler.base import log_events, reasons
+from crawler.base.errors import UnavailableError
 from crawler.frontier.session import SessionExpired, SessionLost
 from crawler.worker.definitions.site_cache import UNREAD_SITE_SECONDS
 from crawler.worker.life.egress import EgressChanged
@@ -131,12 +132,23 @@ class HeldSeeds:
             return
         if site is None and self._claiming.sites.is_being_read(name):
             visit.end_at_once("postpone", reasons.UNREAD_SITE, int(UNREAD_SITE_SECONDS * 1000))
-        elif any(_may_lead_on(seed, site) for seed in visit.seeds):
+        elif any(self._may_lead_on(seed, site) for seed in visit.seeds):
             visit.end_at_once("fetch", reasons.FOLLOWS)
         elif site is not None and any(map(site.matches_text, visit.seeds)):
             visit.end_at_once("fetch", reasons.MATCHES_TEXT)
         else:
             self._claiming.teller.tell(visit)
+
+    def _may_lead_on(self, seed: Seed, site: Site | None) -> bool:
+        """Returns whether links of a seed's page may be followed for its plan, or the page may be out of its scope."""
+        if seed.general:
+            try:
+                crawl = self._claiming.plan_crawls.get(seed)
+            except UnavailableError:
+                return True
+            if crawl.is_general or (crawl.scope is not None and crawl.scope.asks_later):
+                return True
+        return site is not None and site.follow is not None and seed.depth < site.follow.depth
 
     def _pause_after(self, answer: ClaimAnswer) -> float:
         """Returns the seconds to wait before the next claim, after one that brought no seeds."""
@@ -213,8 +225,3 @@ class HeldSeeds:
             if visit.claimed.quarantined:
                 self._runs_alone = False
         self.lanes.forget(event.partition)
-
-
-def _may_lead_on(seed: Seed, site: Site | None) -> bool:
-    """Returns whether links of a seed's page may be followed for its plan."""
-    return seed.general or (site is not None and site.follow is not None and seed.depth < site.follow.depth)

@@ -151,6 +151,24 @@ def test_results_of_searches_and_links_of_their_sites_are_in_scope_and_pages_com
     crawl.total()
 
 
+def test_a_delivered_page_is_told_to_a_plan_whose_scope_knows_it_by_its_address(serve, crawl):
+    host = serve(lambda path: page(path, *(("/r/1", "/r/2") if path.startswith("/search") else ())))
+    crawl.write_site(
+        "board",
+        {
+            "search": {"url": f"{host.url}/search?q={{query}}"},
+            "results": {"links": "css:a"},
+            "content": {"title": "css:title", "content": "css:article p"},
+        },
+    )
+    for name, scope in (("plan", None), ("other", {"deny": ["/r/2"]})):
+        crawl.submit(["board"], ["flood"], name=name, **({"scope": scope} if scope else {}))
+        crawl.finish(producers=1)
+    assert sorted(asked.path for asked in host.pages() if "search" not in asked.path) == ["/r/1", "/r/2"]
+    assert crawl.json("ledger", "other")["total"]["finished"] == 2  # its search, and the page that it was told of
+    crawl.total()
+
+
 def test_media_have_bounds_of_their_own(serve, crawl):
     pictures = serve(lambda path: typed("image/png" if path == "/a.png" else "image/gif", b"png"))
     body = "".join(f"<img src='{pictures.url}/{name}'>" for name in ("a.png", "b.gif", "private/c.png"))
