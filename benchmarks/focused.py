@@ -171,7 +171,7 @@ def crawl(graph: Graph, relevant: AbstractSet[int], scorer: BreadthFirst | Focus
         on_topic += claimed.number in relevant
         began = time.process_time()
         links = [Link(graph[link.to].url, link.anchor, link.around) for link in page.links]
-        scores = scorer.scores(links, ReadPage(page.url, claimed.depth, claimed.why, page.text))
+        scores = scorer.scores(links, ReadPage(page.url, USUAL_PRIORITY, claimed.depth, claimed.why, page.text))
         rule_s += time.process_time() - began
         for link, score in zip(page.links, scores, strict=True):
             frontier.offer(link.to, score.priority, claimed.depth + 1, score.why)

@@ -53,6 +53,7 @@ class Seed:
         depth: Links followed from a content page to here.
         priority: 0 to 9: what is claimed first of the due seeds of a host, the highest first; of those that are equal
             in it, the lowest depth first (lua/lib/order.lua).
+        why: What the plan's scorer said of the link that led to it (`crawler/scope/scorers/`); empty if none did.
         interval_s: Seconds between two visits of a scheduled seed, such as a list page; 0: visited once.
         run: Which run of a scheduled search a further page belongs to, and part of its identity: each run reads its
             pages anew. 0 for all other seeds.
@@ -79,6 +80,7 @@ class Seed:
     hops: int = 0
     depth: int = 0
     priority: int = 5
+    why: str = ""
     interval_s: int = 0
     run: int = 0
     row: str = ""
@@ -215,6 +217,7 @@ _SEED_KEYS = {
     "exact": "x",
     "match_text": "t",
     "general": "g",
+    "why": "y",
 }
 _SEED_DEFAULTS = {entry.name: entry.default for entry in dataclass_fields(Seed)}
 _SEED_KINDS = {name: str if name == "url" else type(_SEED_DEFAULTS[name]) for name in _SEED_KEYS}

@@ -18,6 +18,7 @@ from crawler.download.targets import Targets
 from crawler.plans.start_pages import seed_of
 from crawler.scope.candidate import Candidate
 from crawler.scope.scope import Scope
+from crawler.scope.scorers.choice import scorer_class
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,8 +40,10 @@ async def all_of(plan: Plan, settings: Settings) -> list[dict[str, str]]:
     """Returns all warnings of a plan; of each site one at most, beside those of start addresses.
 
     Raises:
-        ConfigError: A filter of the plan's scope lacks what it needs, such as a database of regions.
+        HeadroomError: A filter of the plan's scope lacks what it needs, such as a database of regions, or there is no
+            such order as the plan's.
     """
+    scorer_class(plan.file.order, settings)
     warnings = out_of_scope(plan, settings) + same_searches(plan) + await unreachable_hosts(plan, settings)
     return warnings + await forbidden_searches(plan, settings, {warning["site"] for warning in warnings})
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from crawler.base import reasons
-from crawler.base.errors import FrontierError, InputError
+from crawler.base.errors import FrontierError, HeadroomError, InputError
 from crawler.base.models import Seed
 from crawler.base.text import inert, one_line
 from crawler.cli.ledger_words import meaning
@@ -19,6 +19,7 @@ from crawler.cluster.workers import SPIDERS, read_workers
 from crawler.frontier.finished import TIME_UNIT_SECONDS
 from crawler.frontier.seed_info import seed_info
 from crawler.plans import Plan
+from crawler.scope.scorers.choice import scorer_class
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,6 +153,16 @@ def finished_until_s(finished_s: int) -> int:
     return finished_s + TIME_UNIT_SECONDS
 
 
+async def with_score(operator: Operator, status: dict[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a seed's status with the sentence that explains its priority; empty where no scorer said why."""
+    score = ""
+    if (seed := status["seed"]) and seed["why"]:
+        with contextlib.suppress(HeadroomError):  # its plan was deleted, or has the order of a scorer that isn't here
+            record = await operator.registry.plan(seed["plan"])
+            score = scorer_class(record.definition.get("order", ""), settings).explanation(seed["why"])
+    return {**status, "score": score}
+
+
 def print_seed_statuses(answer: dict[str, Any]) -> None:
     """Prints a page's `url` and the statuses of its `seeds`, each as `seed_status` returned it."""
     print(inert(answer["url"]))
@@ -176,6 +187,8 @@ def _print_seed_status(status: dict[str, Any]) -> None:
     if status["details"]:
         plans = " + ".join(status["details"]["plans"]) or "unknown"  # a finished page's, of a damaged Redis
         print(" ", one_line(f"plan {plans}, site {status['site']}{_known_of(status['seed'])}"))
+    if status["score"]:
+        print(" ", one_line(f"priority {status['seed']['priority']}: {status['score']}"))
     if score_ms := status["details"].get("score_ms"):
         what = {"failed": "failed", "executing": "claimed"}.get(status["state"], "due")
         print(f"  {what} {format_time(score_ms)}")

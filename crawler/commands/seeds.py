@@ -128,6 +128,7 @@ class Command(ActionCommand):
             print_seed_statuses,
             search_pages,
             seed_status,
+            with_score,
         )
 
         url, statuses = urls.canonical(args[0], routes=True), []
@@ -143,6 +144,7 @@ class Command(ActionCommand):
                 await _refuse_unknown_site(operator, opts.site)
                 refusals = await scope_refusals(operator, url, self.values)
                 statuses = [status | {"why": f"{status['why']}{refusals}"} for status in statuses]
+            statuses = [await with_score(operator, status, self.values) for status in statuses]
         if not statuses:
             raise HeadroomError("no plan has such a search page")
         print_answer(opts, {"url": url, "seeds": statuses}, print_seed_statuses)

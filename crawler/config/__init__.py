@@ -205,6 +205,13 @@ URL_FILTERS: Final = Options(
     "out. docs/analyst.md says what plans ask of them, and how one is written.",
     form='paths of filters, each with its place in their order, the cheapest first: {"shop.filters.Weekday": 50}',
 )
+LINK_SCORERS: Final = Options(
+    "LINK_SCORERS",
+    {},
+    "Classes of yours that say which links come first, by the names that the `order` of plans has for them, beside "
+    "`breadth-first` and `focused`. docs/analyst.md says how one is written.",
+    form='paths of scorers by name: {"newest-first": "shop.scorers.NewestFirst"}',
+)
 REGION_DB: Final = Location(
     "REGION_DB",
     "",

@@ -16,7 +16,7 @@ from crawler.base.urls import canonical
 from crawler.plans.combinations import Combination, TooManyError, combine
 from crawler.plans.match import Expression, MatchError, join, names_in
 from crawler.plans.match import parse as parse_match
-from crawler.plans.plan_file import ANY, READS_LISTS, PlanFile, SiteUse
+from crawler.plans.plan_file import ANY, FOCUSED, READS_LISTS, PlanFile, SiteUse
 from crawler.plans.site_choice import SiteChoice
 from crawler.plans.start_pages import seed_of, start_file
 from crawler.sites import SearchTarget, Site, SiteError
@@ -192,7 +192,9 @@ class Plan:
     def _combinations(self) -> tuple[Combination, ...]:
         if self.expression is None:
             return ()
-        return combine(self.expression, self.file.keywords, max(1, self.max_seeds // self.seeds_per_combination))
+        return combine(
+            self.expression, self.file.keywords, max(1, self.max_seeds // max(1, self.seeds_per_combination))
+        )
 
     @cached_property
     def seeds_per_combination(self) -> int:
@@ -279,6 +281,8 @@ def _from_document(
         expression = _expression(document, file)
     except InputError as error:
         errors.append(error)
+    if file.order == FOCUSED and not file.keywords:
+        errors.append(document.error(("order",), file.order, "keywords, by which links are judged; or breadth-first"))
     if errors:
         raise yamlfile.in_one(errors)
     plan = replace(_build(file, tuple(sites.values()), expression, max_seeds), folder=folder)
@@ -379,9 +383,11 @@ def _filled(file: PlanFile) -> list[str]:
 def _count(document: YamlDocument, plan: Plan) -> None:
     """Refuses a plan without combinations or with too many nav seeds."""
     assert plan.expression is not None  # the caller has looked
-    if not plan.searched:
+    if not plan.searched and not plan.file.looks_for_words:
         names = [site.name for site in plan.sites]
-        raise document.error(("sites",), names, "at least one site with a search, which keywords are for")
+        raise document.error(
+            ("sites",), names, "at least one site with a search, which keywords are for, or order: focused"
+        )
     try:
         number = len(plan.combinations())
     except TooManyError as error:
@@ -390,7 +396,7 @@ def _count(document: YamlDocument, plan: Plan) -> None:
         named = ((name, plan.file.keywords[name]) for name in names_in(plan.expression))
         empty = ", ".join(name for name, words in named if not words.required and not words.optional)
         raise document.error(("match",), plan.file.match, f"at least one combination: {empty} has no words")
-    place = "pages" if plan.file.match_text else next((site.name for site in plan.sites if site.matches_all), "")
+    place = "pages" if plan.file.looks_for_words else next((site.name for site in plan.sites if site.matches_all), "")
     if place and number > LOOKED_FOR_MAX:
         expected = f"at most {LOOKED_FOR_MAX} combinations, each of which is looked for in what {place} say"
         raise document.error(("keywords",), f"{number} combinations", expected)

@@ -31,6 +31,7 @@ from crawler.sites.follow import checked_domain
 MAX_WORD_CHARACTERS = 200  # the longest keyword: search boxes take no more
 MAX_SITES = 1_000  # most sites of a plan: each is a file to read
 MAX_START = 1_000  # most addresses in a plan, which stands in Redis and in workers' memory; files take any number
+BREADTH_FIRST, FOCUSED = "breadth-first", "focused"  # the orders that ship
 ANY, READS_ANY = "any", "web"  # the word for all other pages, and the built-in site that reads them
 _MAX_INTERVAL_D = 366  # most days between two runs of a plan; more is a mistake
 _UNITS_S = {"m": 60, "h": 3_600, "d": 86_400}
@@ -265,6 +266,15 @@ class PlanFile(Part):
         examples=[{"hosts": ["*.gov.cn"], "suffixes": ["not .zip"]}],
     )
 
+    order: str = Field(
+        BREADTH_FIRST,
+        pattern="^[a-z0-9-]{1,30}$",
+        description="Which of the links that its word counts for come first on a host. `breadth-first`: those that the "
+        "fewest links led to. `focused`: those that look as if they led to its keywords, which it learns as it reads "
+        "pages; the others come last, and none is left out. Or a name of `LINK_SCORERS`.",
+        examples=["focused"],
+    )
+
     @field_validator("name")
     @classmethod
     def _name(cls, value: str) -> str:
@@ -307,9 +317,14 @@ class PlanFile(Part):
         return self.names_pages or self.follow is not None
 
     @property
+    def looks_for_words(self) -> bool:
+        """Whether its keywords are looked for in the text of pages."""
+        return self.match_text or self.order != BREADTH_FIRST
+
+    @property
     def judges_links(self) -> bool:
         """Whether its word counts for its pages, and where they lead."""
-        return self.is_general or self.scope is not None or self.budget is not None
+        return self.is_general or self.scope is not None or self.budget is not None or self.order != BREADTH_FIRST
 
     @property
     def beside_keywords(self) -> str:

@@ -112,13 +112,14 @@ class ConsumerSpider(FrontierSpider):
             max_links=max_links,
             by_site=follow is not None,
             rules=rules,
+            with_context=any(rule.wants_words for rule in rules),
             parser_modules=self.parser_modules,
             markdown=self.makes_markdown,
             robot=self.robot,
             rules_robot=self.own_robot if any(crawl.is_general for crawl in crawls.values()) else "",
         )
         await self._keep_language(reading, visit)
-        await self._offer_all(reading, visit, follow, rules, self._judge(page, visit, crawls))
+        await self._offer_all(reading, visit, follow, rules, crawls=crawls, judged=self._judge(page, visit, crawls))
         if await self._only_leads_on(crawls, reading, page, visit, site) or (first := reading.fields()) is None:
             return ()
         lacks = _Lacks(gaps=page.gaps)
@@ -247,18 +248,23 @@ class ConsumerSpider(FrontierSpider):
         visit: Visit,
         follow: Follow | None,
         rules: Sequence[PageLinks],
+        *,
+        crawls: Mapping[Seed, PlanCrawl],
         judged: Mapping[Seed, ReadPage],
     ) -> None:
         """Offers links to each plan that wants the page, by its site's word or its own."""
         if follow:
             await self._offer(reading.links, visit, follow)
+        text = ""
+        if isinstance(reading.found, extract.Fields) and any(each.scorer.wants_words for each in crawls.values()):
+            text = await asyncio.to_thread(_text_of, reading.found)
         for rule, links in zip(rules, reading.links_by_rule, strict=True):
             if rule.seed in visit.seeds:
-                await self._offer_linked(links, visit, rule, judged)
-        for seed in judged.keys() - {rule.seed for rule in rules}:
-            # It leads no further itself; but by what it says, links of others may wait no longer.
-            crawl = await self.claiming.plan_crawls.of(seed)
-            await self._offer_linked(extract.Links(), visit, PageLinks(crawl, seed, crawl.follow), judged)
+                await self._offer_linked(links, visit, rule, text, judged)
+        for seed in (crawls.keys() & visit.seeds) - {rule.seed for rule in rules}:
+            # It leads no further itself; but by what it says, links of others may wait no longer, or be worth more.
+            crawl = crawls[seed]
+            await self._offer_linked(extract.Links(), visit, PageLinks(crawl, seed, crawl.follow), text, judged)
 
     def _judge(self, page: Fetched, visit: Visit, crawls: Mapping[Seed, PlanCrawl]) -> dict[Seed, ReadPage]:
         """Returns how new the page is to each plan that says itself which links are followed."""
@@ -346,11 +352,13 @@ class ConsumerSpider(FrontierSpider):
         visit.note = note
         return True
 
-    async def _offer_linked(self, links: Links, visit: Visit, rule: PageLinks, judged: Mapping[Seed, ReadPage]) -> None:
+    async def _offer_linked(
+        self, links: Links, visit: Visit, rule: PageLinks, text: str, judged: Mapping[Seed, ReadPage]
+    ) -> None:
         """Offers the links of a page to a plan that has a word of its own of them; returns as `_offer` does."""
         await self.count_left_out(links, rule.seed)
         await self.count_out_of_scope(rule.seed, rule.refused)
-        further = [linked for url in links.urls if (linked := rule.crawl.linked(rule.seed, url))]
+        further = rule.crawl.scored(rule.seed, links, text)
         if self.traps and (page := judged.get(rule.seed)):
             further, refused = self.traps.sift(page, further)
             for note, number in refused.items():
@@ -383,7 +391,11 @@ def _rules(crawls: Mapping[Seed, PlanCrawl], site: Site) -> list[PageLinks]:
 
 def _combinations_in(fields: Fields, search: CombinationSearch) -> list[tuple[str, ...]]:
     """Returns the combinations that a page's title, text and comments have."""
-    return search.found_in(text_of_page(fields.title, fields.content, (comment.text for comment in fields.comments)))
+    return search.found_in(_text_of(fields))
+
+
+def _text_of(fields: Fields) -> str:
+    return text_of_page(fields.title, fields.content, (comment.text for comment in fields.comments))
 
 
 def item(page: Fetched, visit: Visit, fields: Fields, missing_pages: Sequence[str] = ()) -> Item:

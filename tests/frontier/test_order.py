@@ -218,3 +218,22 @@ async def test_all_priorities_of_many_hosts_have_turns_in_time(frontier):
         assert max(first) < ROUND + SHARE
         assert all(place < 2 * SHARE * (n + 1) for n, place in enumerate(lowest[: len(each)]))
         assert sum(priority == HIGH for priority in given[host]) >= 0.85 * len(given[host])
+
+
+async def test_what_a_scorer_finds_to_be_worth_more_comes_sooner(frontier):
+    first = [content(1, priority=4, why="1,0"), content(2), content(3, priority=3, why="1,0", keywords=("a",))]
+    await frontier.offer(*first)
+    better = content(3, priority=8, depth=1, why="90,100", keywords=("b",))
+    assert not any(await frontier.offer(better, content(1, priority=2, why="0,0")))
+    claimed = (await frontier.claim()).seeds
+    assert numbers(claimed) == [3, 2, 1]
+    assert (claimed[0].seed.why, claimed[0].seed.priority, claimed[2].seed.why) == ("90,100", 8, "1,0")
+    assert claimed[0].seed.combinations == [["b"], ["a"]]
+    await frontier.settle("A", ends(claimed, "retry", 0, "timeout"), turns(claimed))
+    assert numbers((await frontier.claim()).seeds) == [3, 2, 1]
+
+
+async def test_a_page_that_several_pages_of_a_call_lead_to_comes_by_the_best_of_them(frontier):
+    await frontier.offer(content(2), *(content(1, priority=each, why=f"{each}") for each in (3, 8, 7)))
+    claimed = (await frontier.claim()).seeds
+    assert (numbers(claimed), claimed[0].seed.why) == ([1, 2], "8")

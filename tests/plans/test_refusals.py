@@ -13,8 +13,8 @@ HUNDRED = "[" + ", ".join(f"w{number}" for number in range(100)) + "]"
 LONG = "长" * 200
 
 KEYS = (
-    "budget, feeds, follow, keywords, match, match_text, name, pages, per_page, priority, schedule, scope, since, "
-    "sitemaps, sites, sort, start, start_file"
+    "budget, feeds, follow, keywords, match, match_text, name, order, pages, per_page, priority, schedule, scope, "
+    "since, sitemaps, sites, sort, start, start_file"
 )
 CLASS_NAME = "a class name of small letters, digits and _, other than and, or"
 SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"
@@ -90,7 +90,7 @@ BEGINNINGS = [
         START + "sites: any\nkeywords: {a: {required: [x]}}",
         ":3: sites",
         "['web']",
-        "at least one site with a search, which keywords are for",
+        "at least one site with a search, which keywords are for, or order: focused",
     ),
 ]
 KEYWORDS = [

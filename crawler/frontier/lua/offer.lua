@@ -8,7 +8,8 @@
 --   waits or executes for other plans                   this plan's, too                      offered
 --   was delivered for others                            ready, without a fetch: it is told    offered
 --   this plan has asked for before                      as it was; keeps the words, unless    offered, known
---                                                       finished (lib/combinations.lua)
+--                                                       finished (lib/combinations.lua), and
+--                                                       comes sooner if its scorer says so
 --   failed by its own tries                             as it was                             offered, known
 --   failed since its plan was cancelled                 as if nobody had asked for it         offered
 --   failed, which says nothing of it to this plan, or   ready, for this plan and those that   offered
@@ -149,14 +150,28 @@ local function add_combinations(fingerprint, value, kind)
 end
 
 -- Lets a seed that waits, and is due, come as soon as a further plan asks for, where that is sooner than by its others.
--- Reads and writes ready:HOST.
+-- Returns whether it does. Reads and writes ready:HOST.
 local function let_come_sooner(fingerprint, host, value)
   local rank = order.rank_of(value)
-  if new_ranks[fingerprint] then new_ranks[fingerprint] = math.min(rank, new_ranks[fingerprint]) end
-  if host == DELIVERED or rank >= order.rank_of(stored[fingerprint], further[fingerprint]) then return end
+  if new_ranks[fingerprint] then -- it is new in this call
+    local is_sooner = rank < new_ranks[fingerprint]
+    new_ranks[fingerprint] = math.min(rank, new_ranks[fingerprint])
+    return is_sooner
+  end
+  if host == DELIVERED or rank >= order.rank_of(stored[fingerprint], further[fingerprint]) then return false end
   local score = tonumber(call('ZSCORE', ready .. host, fingerprint) or '0')
-  if score < 0 and rank < order.rank_at(score) then
-    call('ZADD', ready .. host, text(order.score_of(rank, order.due_of(score))), fingerprint)
+  local is_sooner = score < 0 and rank < order.rank_at(score)
+  if is_sooner then call('ZADD', ready .. host, text(order.score_of(rank, order.due_of(score))), fingerprint) end
+  return is_sooner
+end
+
+-- Has a seed that waits take the better place that its first plan's scorer gives it by now, as a link that says more
+-- of the page has been found: an offer with a scorer's word has the key `y` (crawler/base/models.py). Its words stay.
+local function take_better_place(fingerprint, host, value, plan)
+  local before = stored[fingerprint]
+  local is_scored = string.find(value, ',"y":"', 1, true)
+  if is_scored and split_seed(before) == plan and let_come_sooner(fingerprint, host, value) then
+    stored[fingerprint], has_new_words[fingerprint] = with_combinations(value, before), true
   end
 end
 
@@ -172,7 +187,9 @@ local function share(fingerprint, value, kind, was_delivered)
   if has_failed[fingerprint] and not revive(fingerprint, kind.plan, was_delivered) then return true end
   local host, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
   local had_asked = is_cancelled or is_wanted_by(fingerprint, kind.plan)
-  if not had_asked then
+  if had_asked then
+    take_better_place(fingerprint, host, value, kind.plan)
+  else
     let_come_sooner(fingerprint, host, value)
     local plan, _, json = split_seed(value)
     local line, lines = plan .. ' ' .. json, further[fingerprint]

@@ -13,25 +13,18 @@ if TYPE_CHECKING:
 
 
 class BreadthFirst:
-    """Gives every link the plan's priority, so that the frontier orders them by depth, and then by age.
-
-    Args:
-        priority: The plan's, 0 to 9.
-    """
+    """Gives every link its page's priority, so that the frontier orders them by depth, and then by age."""
 
     wants_words = False
 
-    def __init__(self, priority: int) -> None:
-        self._score = Score(priority)
-
     @classmethod
-    def of(cls, topic: Topic) -> Self:
+    def of(cls, topic: Topic) -> Self:  # noqa: ARG003 -- a scorer's interface
         """Returns the scorer of a plan."""
-        return cls(topic.priority)
+        return cls()
 
-    def scores(self, links: Sequence[Link], page: ReadPage) -> list[Score]:  # noqa: ARG002 -- a scorer's interface
-        """Returns the plan's priority for each link."""
-        return [self._score] * len(links)
+    def scores(self, links: Sequence[Link], page: ReadPage) -> list[Score]:
+        """Returns the page's priority for each link."""
+        return [Score(page.priority)] * len(links)
 
     @classmethod
     def explanation(cls, why: str) -> str:  # noqa: ARG003 -- a scorer's interface

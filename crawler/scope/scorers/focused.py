@@ -24,7 +24,10 @@ MAX_ODDS = 2.0  # of evidence from a group, against the plan's average, as half 
 LEVELS = (-4.5, -3.8, -3.1, -2.4, -1.7, -1.0, -0.3, 0.4, 1.2)
 USUAL_PRIORITY = 5  # of a plan; that of others moves its links by as much
 
-_why = re.compile(r"-?\d{1,3}(?:,-?\d{1,3}){8}", re.ASCII)
+_why = re.compile(r"-?\d{1,3}(?:,-?\d{1,3}){9}", re.ASCII)
+STEM_LETTERS, ENOUGH_PIECES = 6, 3  # `replicas` is as good as `replication`; a link has few words
+
+_piece = re.compile(r"[^\W\d_]{2,}").findall
 _not_word = re.compile(r"[\W_]+")
 _id = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")  # a number, decimal or not
 
@@ -36,6 +39,8 @@ class Evidence(NamedTuple):
         anchor: Which part of the words of a combination stands on the link, of that which has most: 0 to 1.
         around: Likewise, around it.
         address: Likewise, in its address.
+        pieces: How many of the single words of all combinations stand on the link or in its address, by their first
+            letters: 1 for all, or for three.
         page: 1: the page that it stands on is on topic.
         density: How often the plan's words stand on that page: 0 never, 1 in every tenth word or so.
         depth: How many links led to that page: 1 for ten or more.
@@ -47,6 +52,7 @@ class Evidence(NamedTuple):
     anchor: float = 0.0
     around: float = 0.0
     address: float = 0.0
+    pieces: float = 0.0
     page: float = 0.0
     density: float = 0.0
     depth: float = 0.0
@@ -56,7 +62,7 @@ class Evidence(NamedTuple):
 
 # What a scorer begins with, found on topics of their own (benchmarks/focused.py): the weight of each part of the
 # evidence, and at the end what holds without any: that a page is on topic by 3 in 100.
-FIRST_WEIGHTS = (*Evidence(2.5, 1.0, 2.0, 1.5, 2.0, -0.5, 0.5, 0.5), -3.5)
+FIRST_WEIGHTS = (*Evidence(2.5, 1.0, 2.0, 2.0, 2.0, 1.0, -0.5, 0.5, 0.5), -3.5)
 
 
 class Focused:
@@ -77,6 +83,7 @@ class Focused:
             raise ValueError("`order: focused` needs keywords, which say what links are judged by")
         self._combinations = [frozenset(words) for words in topic.combinations]
         self._words_in = topic.words_in
+        self._pieces = frozenset().union(*(_pieces_of(" ".join(words)) for words in topic.combinations))
         self._moved_by = topic.priority - USUAL_PRIORITY
         self._weights = list(FIRST_WEIGHTS)
         self._squares = [1.0] * len(FIRST_WEIGHTS)  # of all steps' gradients, by which later steps are shorter
@@ -105,7 +112,8 @@ class Focused:
         path = unquote(link.url.partition("//")[2].partition("/")[2])
         address = f"{path} {_not_word.sub(' ', path)}"
         template, folder = map(self._odds, _groups_of(link.url))
-        evidence = of_page._replace(template=template, folder=folder)
+        pieces = len(self._pieces & _pieces_of(f"{link.anchor} {path}")) / (min(len(self._pieces), ENOUGH_PIECES) or 1)
+        evidence = of_page._replace(template=template, folder=folder, pieces=min(1.0, pieces))
         if self._words_in(f"{link.anchor} {link.around} {address}"):  # most links have none, anywhere
             evidence = evidence._replace(
                 anchor=self._part(self._words_in(link.anchor)),
@@ -134,7 +142,7 @@ class Focused:
     def _odds_of(self, evidence: Evidence) -> float:
         """Returns the logarithm of the odds that a page is on topic."""
         *weights, without_any = self._weights
-        return without_any + sum(map(float.__mul__, weights, evidence))
+        return without_any + sum(weight * part for weight, part in zip(weights, evidence, strict=True))
 
     def _learn(self, page: ReadPage, *, is_on_topic: bool) -> None:
         self._read += 1
@@ -161,6 +169,7 @@ class Focused:
         likelihood, evidence = parsed
         parts = [
             *(f"{_share(part)} {where}" for part, where in zip(evidence, _PLACES, strict=False) if part > 0),
+            *(["it has single words of the plan's"] if evidence.pieces else []),
             *(["the page with the link is on topic"] if evidence.page else []),
             *(
                 f"pages of its {group} were {math.exp(2 * odds):.1f} times as likely as others"
@@ -178,6 +187,10 @@ _TELLING_ODDS = 0.1  # less is no reason to anybody
 
 def _share(part: float) -> str:
     return "all words of the plan stand" if part == 1 else f"{part:.0%} of the plan's words stand"
+
+
+def _pieces_of(text: str) -> frozenset[str]:
+    return frozenset(word[:STEM_LETTERS] for word in _piece(text.casefold()))
 
 
 def _groups_of(url: str) -> tuple[int, int]:

@@ -30,12 +30,14 @@ class ReadPage(NamedTuple):
 
     Attributes:
         url: Canonical URL.
+        priority: Its own.
         depth: Links that led to it.
         why: What the scorer said of the link that led to it, from Redis, so it may be anything; empty if none did.
         text: Its title, text and comments; empty for a scorer that doesn't want words, and for a page without an item.
     """
 
     url: str
+    priority: int
     depth: int
     why: str = ""
     text: str = ""

@@ -32,6 +32,11 @@ class PageLinks:
         """Most links of the page that are followed."""
         return self.follow.links if isinstance(self.follow, PlanFollow) else self.follow.per_page
 
+    @property
+    def wants_words(self) -> bool:
+        """Whether the plan's scorer asks for what stands on links, beside them, and on their page."""
+        return self.crawl.scorer.wants_words
+
     def wants(self, url: str, page_url: str) -> bool:
         """Returns whether a link is followed; both addresses are canonical."""
         if not self.crawl.wants(url, page_url, self.follow):

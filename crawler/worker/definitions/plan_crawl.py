@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.datatypes import LocalCache
 
 from crawler.base import log_events, reasons
-from crawler.base.errors import HeadroomError, UnavailableError, UrlError
+from crawler.base.errors import HeadroomError, PlanError, UnavailableError, UrlError
 from crawler.base.seldom import Seldom
 from crawler.base.urls import canonical
+from crawler.extract.words import CombinationSearch, comparable
 from crawler.plans.plan import Plan
 from crawler.plans.plan_follow import PlanFollow, host_of
 from crawler.scope.candidate import Candidate
 from crawler.scope.scope import Scope
+from crawler.scope.scorers import Link, ReadPage, Topic
+from crawler.scope.scorers.choice import scorer_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +27,10 @@ if TYPE_CHECKING:
     from crawler.base.log_events import EventLogger
     from crawler.base.models import Seed
     from crawler.base.reasons import Reason
+    from crawler.extract import Links
+    from crawler.plans.plan_record import PlanRecord
     from crawler.scope.candidate import Kind
+    from crawler.scope.scorers import Scorer
     from crawler.sites import Site
     from crawler.sites.follow import Follow
     from crawler.worker.definitions.plan_cache import PlanCache
@@ -42,14 +49,15 @@ class PlanCrawl:
         is_general: Whether it says itself which links are followed.
         budget: How much it may have; None: there is no bound.
         edition: When it was submitted, in ms since the epoch.
+        scorer: What its links are worth.
 
     Args:
         sites: Where its sites' definitions are kept up to date.
     """
 
-    def __init__(self, plan: Plan, sites: SiteCache, scope: Scope | None, edition: int) -> None:
+    def __init__(self, plan: Plan, sites: SiteCache, scope: Scope | None, scorer: Scorer, edition: int) -> None:
         self.follow = plan.file.follow or _NO_FOLLOW
-        self.scope = scope
+        self.scope, self.scorer = scope, scorer
         self.is_general = plan.file.is_general
         self.budget, self.edition = plan.file.budget, edition
         self._choice = plan.site_choice
@@ -81,6 +89,20 @@ class PlanCrawl:
         interval_s = self._interval_s if self.follow.is_list(url) else 0
         linked = replace(seed, depth=seed.depth + 1, hops=0, row="", interval_s=interval_s, further_keywords=())
         return self._at(linked, url, seed)
+
+    def scored(self, seed: Seed, links: Links, text: str) -> list[Seed]:
+        """Returns the seeds of the pages that links of a seed's page lead to, as `linked`, each with what it is worth.
+
+        Args:
+            text: Of the page, as `ReadPage` has it.
+        """
+        read = ReadPage(seed.url, seed.priority, seed.depth, seed.why, text)
+        scores = self.scorer.scores([Link(url, *links.contexts.get(url, ())) for url in links.urls], read)
+        return [
+            replace(linked, priority=score.priority, why=score.why)
+            for url, score in zip(links.urls, scores, strict=True)
+            if (linked := self.linked(seed, url))
+        ]
 
     def listed(self, seed: Seed, list_url: str) -> Seed | None:
         """Returns the seed of a page that a sitemap or a feed names, by its own site; None: it isn't the plan's."""
@@ -139,6 +161,21 @@ class PlanCrawl:
         return replace(seed, url=url, site=site.name, exact=site.exact)
 
 
+def _scorer_of(plan: Plan, settings: Mapping[str, Any]) -> Scorer:
+    """Returns a new scorer for a plan.
+
+    Raises:
+        HeadroomError: There is none of the plan's `order`, or it lacks what it needs.
+    """
+    scorer = scorer_class(plan.file.order, settings)
+    combinations = [tuple(map(comparable, words)) for words in plan.combinations()] if scorer.wants_words else []
+    search = CombinationSearch(combinations)
+    try:
+        return scorer.of(Topic(plan.file.priority, combinations, lambda text: search.words_in(comparable(text))))
+    except ValueError as error:
+        raise PlanError(f"order: {plan.file.order}: {error}") from error
+
+
 class PlanCrawls:
     """What each plan says of links, by its newest edition."""
 
@@ -147,12 +184,12 @@ class PlanCrawls:
         self._sites = sites
         self._settings = settings
         self._warn = Seldom(logger.error)
-        self._known: LocalCache[tuple[str, int], PlanCrawl] = LocalCache(MAX_PLANS)
+        self._known: LocalCache[tuple[str, int, int], PlanCrawl] = LocalCache(MAX_PLANS)
 
     async def load(self, seeds: Iterable[Seed]) -> None:
         """Has what `get` is asked for read, as far as Redis answers."""
         for plan, seed in {seed.plan: seed for seed in seeds if seed.general}.items():
-            if (record := self._plans.get(plan)) is None or (plan, record.edition) not in self._known:
+            if (record := self._plans.get(plan)) is None or _key(record) not in self._known:
                 try:
                     await self.of(seed)
                 except UnavailableError:
@@ -165,7 +202,7 @@ class PlanCrawls:
             UnavailableError: It isn't; the seed is released.
         """
         record = self._plans.get(seed.plan)
-        crawl = self._known.get((seed.plan, record.edition)) if record else None
+        crawl = self._known.get(_key(record)) if record else None
         if crawl is None:
             raise UnavailableError(f"plan {seed.plan} can't be had, and with it what its pages may lead to")
         return crawl
@@ -179,15 +216,21 @@ class PlanCrawls:
         await self._plans.load({seed.plan})
         if (record := self._plans.get(seed.plan)) is None:
             raise UnavailableError(f"plan {seed.plan} can't be had, and with it what its pages may lead to")
-        key = (seed.plan, record.edition)
+        key = _key(record)
         if key not in self._known:
             await self._sites.load(set(record.sites))
             sites = {name: site for name in record.sites if (site := self._sites.get(name)) is not None}
             try:
                 plan = Plan.from_definition(record.definition, sites)
                 scope = Scope.of(plan.file.scope, self._settings) if plan.file.scope else None
+                scorer = await asyncio.to_thread(_scorer_of, plan, self._settings)
             except HeadroomError as error:
                 self._warn(log_events.PLAN_LACKS, seed.plan, error)
                 raise UnavailableError(f"what plan {seed.plan} says of links: {error}") from error
-            self._known[key] = PlanCrawl(plan, self._sites, scope, record.edition)
+            self._known[key] = PlanCrawl(plan, self._sites, scope, scorer, record.edition)
         return self._known[key]
+
+
+def _key(record: PlanRecord) -> tuple[str, int, int]:
+    """Returns what a plan's word changes with: its edition, and its priority, which it may get while it runs."""
+    return record.name, record.edition, record.definition.get("priority", 0)

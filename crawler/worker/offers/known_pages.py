@@ -30,7 +30,8 @@ class KnownPages:
     one another. After a call without an answer nothing of the partition is remembered.
 
     A page that is finished for a plan is remembered for all of the plan's words. One that isn't is remembered for those
-    that it was offered with: offered with others, Redis adds these to the seed (lua/lib/combinations.lua).
+    that it was offered with, and for its priority: offered with others, Redis adds these to the seed
+    (lua/lib/combinations.lua), or has it come sooner.
 
     It has two halves: the younger one is filled, and takes the place of the older one when it is full or old enough.
     """
