@@ -26,7 +26,7 @@ from crawler.base.errors import ExtractError
 from crawler.base.models import MAX_PRIORITY, Fetched
 from crawler.base.urls import canonical
 from crawler.extract.words import CombinationSearch, comparable, text_of_page
-from crawler.scope.scorers import BreadthFirst, Focused, Link, ReadPage, Topic
+from crawler.scope.scorers import BreadthFirst, Focused, Link, PageOfLinks, PlanTopic
 from crawler.sites import Site
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def crawl(graph: Graph, relevant: AbstractSet[int], scorer: BreadthFirst | Focus
         on_topic += claimed.number in relevant
         began = time.process_time()
         links = [Link(graph[link.to].url, link.anchor, link.around) for link in page.links]
-        scores = scorer.scores(links, ReadPage(page.url, USUAL_PRIORITY, claimed.depth, claimed.why, page.text))
+        scores = scorer.scores(links, PageOfLinks(page.url, USUAL_PRIORITY, claimed.depth, claimed.why, page.text))
         rule_s += time.process_time() - began
         for link, score in zip(page.links, scores, strict=True):
             frontier.offer(link.to, score.priority, claimed.depth + 1, score.why)
@@ -414,7 +414,7 @@ def report(graph: Graph, topics: dict[str, Combinations]) -> None:
     for name, combinations in topics.items():
         search = CombinationSearch([tuple(map(comparable, words)) for words in combinations])
         relevant = {number for number in range(len(graph)) if search.found_in(graph[number].text)}
-        topic = Topic(USUAL_PRIORITY, combinations, lambda text, search=search: search.words_in(comparable(text)))
+        topic = PlanTopic(USUAL_PRIORITY, combinations, lambda text, search=search: search.words_in(comparable(text)))
         others = Literature(graph, combinations)
         breadth = crawl(graph, relevant, BreadthFirst.of(topic), pages).on_topic
         focused = crawl(graph, relevant, Focused.of(topic), pages)

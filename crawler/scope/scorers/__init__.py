@@ -2,6 +2,6 @@
 
 from crawler.scope.scorers.breadth_first import BreadthFirst
 from crawler.scope.scorers.focused import Focused
-from crawler.scope.scorers.scorer import Link, ReadPage, Score, Scorer, Topic
+from crawler.scope.scorers.scorer import Link, LinkScore, PageOfLinks, PlanTopic, Scorer
 
-__all__ = ["BreadthFirst", "Focused", "Link", "ReadPage", "Score", "Scorer", "Topic"]
+__all__ = ["BreadthFirst", "Focused", "Link", "LinkScore", "PageOfLinks", "PlanTopic", "Scorer"]

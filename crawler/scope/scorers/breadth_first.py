@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from crawler.scope.scorers.scorer import Score
+from crawler.scope.scorers.scorer import LinkScore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawler.scope.scorers.scorer import Link, ReadPage, Topic
+    from crawler.scope.scorers.scorer import Link, PageOfLinks, PlanTopic
 
 
 class BreadthFirst:
@@ -18,13 +18,13 @@ class BreadthFirst:
     wants_words = False
 
     @classmethod
-    def of(cls, topic: Topic) -> Self:  # noqa: ARG003 -- a scorer's interface
+    def of(cls, topic: PlanTopic) -> Self:  # noqa: ARG003 -- a scorer's interface
         """Returns the scorer of a plan."""
         return cls()
 
-    def scores(self, links: Sequence[Link], page: ReadPage) -> list[Score]:
+    def scores(self, links: Sequence[Link], page: PageOfLinks) -> list[LinkScore]:
         """Returns the page's priority for each link."""
-        return [Score(page.priority)] * len(links)
+        return [LinkScore(page.priority)] * len(links)
 
     @classmethod
     def explanation(cls, why: str) -> str:  # noqa: ARG003 -- a scorer's interface

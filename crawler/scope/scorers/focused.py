@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import unquote
 
-from crawler.scope.scorers.scorer import Score
+from crawler.scope.scorers.scorer import LinkScore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
-    from crawler.scope.scorers.scorer import Link, ReadPage, Topic
+    from crawler.scope.scorers.scorer import Link, PageOfLinks, PlanTopic
 
 LEARNING_RATE = 0.3
 MAX_GROUPS = 20_000  # most templates and folders whose yields are remembered, the latest, in some 3 MB
@@ -78,7 +78,7 @@ class Focused:
 
     wants_words = True
 
-    def __init__(self, topic: Topic) -> None:
+    def __init__(self, topic: PlanTopic) -> None:
         if not topic.combinations:
             raise ValueError("`order: focused` needs keywords, which say what links are judged by")
         self._combinations = [frozenset(words) for words in topic.combinations]
@@ -91,11 +91,11 @@ class Focused:
         self._read, self._on_topic = 0, 0
 
     @classmethod
-    def of(cls, topic: Topic) -> Self:
+    def of(cls, topic: PlanTopic) -> Self:
         """Returns the scorer of a plan."""
         return cls(topic)
 
-    def scores(self, links: Sequence[Link], page: ReadPage) -> list[Score]:
+    def scores(self, links: Sequence[Link], page: PageOfLinks) -> list[LinkScore]:
         """Learns from a page, and returns what each of its links is worth."""
         present = self._words_in(page.text) if page.text else frozenset[str]()
         is_on_topic = any(words <= present for words in self._combinations)
@@ -108,7 +108,7 @@ class Focused:
         )
         return [self._score(link, of_page) for link in links]
 
-    def _score(self, link: Link, of_page: Evidence) -> Score:
+    def _score(self, link: Link, of_page: Evidence) -> LinkScore:
         path = unquote(link.url.partition("//")[2].partition("/")[2])
         address = f"{path} {_not_word.sub(' ', path)}"
         template, folder = map(self._odds, _groups_of(link.url))
@@ -123,7 +123,7 @@ class Focused:
         odds = self._odds_of(evidence)
         level = sum(odds >= least for least in LEVELS) + self._moved_by
         parts = (_likelihood(odds), *evidence)
-        return Score(min(9, max(0, level)), ",".join(str(round(100 * part)) for part in parts))
+        return LinkScore(min(9, max(0, level)), ",".join(str(round(100 * part)) for part in parts))
 
     def _part(self, present: AbstractSet[str]) -> float:
         """Returns which part of the words of a combination a text has, of that which has most."""
@@ -144,7 +144,7 @@ class Focused:
         *weights, without_any = self._weights
         return without_any + sum(weight * part for weight, part in zip(weights, evidence, strict=True))
 
-    def _learn(self, page: ReadPage, *, is_on_topic: bool) -> None:
+    def _learn(self, page: PageOfLinks, *, is_on_topic: bool) -> None:
         self._read += 1
         self._on_topic += is_on_topic
         for group in _groups_of(page.url):

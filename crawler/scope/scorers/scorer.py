@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 MAX_WHY_CHARACTERS = 100  # it stands in each seed, of which Redis holds millions
 
 
-class Topic(NamedTuple):
+class PlanTopic(NamedTuple):
     """What a plan says of its links' order.
 
     Attributes:
@@ -25,7 +25,7 @@ class Topic(NamedTuple):
     words_in: Callable[[str], AbstractSet[str]]
 
 
-class ReadPage(NamedTuple):
+class PageOfLinks(NamedTuple):
     """A page that was read, as its plan wants it.
 
     Attributes:
@@ -51,7 +51,7 @@ class Link(NamedTuple):
     around: str = ""
 
 
-class Score(NamedTuple):
+class LinkScore(NamedTuple):
     """What a link is worth.
 
     Attributes:
@@ -73,14 +73,14 @@ class Scorer(Protocol):
     wants_words: bool
 
     @classmethod
-    def of(cls, topic: Topic) -> Self:
+    def of(cls, topic: PlanTopic) -> Self:
         """Returns the scorer of a plan.
 
         Raises:
             ValueError: The plan lacks what it needs; says what.
         """
 
-    def scores(self, links: Sequence[Link], page: ReadPage) -> list[Score]:
+    def scores(self, links: Sequence[Link], page: PageOfLinks) -> list[LinkScore]:
         """Learns from a page, once for each visit, and returns what each of its links is worth."""
 
     @classmethod

@@ -18,7 +18,7 @@ from crawler.plans.plan import Plan
 from crawler.plans.plan_follow import PlanFollow, host_of
 from crawler.scope.candidate import Candidate
 from crawler.scope.scope import Scope
-from crawler.scope.scorers import Link, ReadPage, Topic
+from crawler.scope.scorers import Link, PageOfLinks, PlanTopic
 from crawler.scope.scorers.choice import scorer_class
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ class PlanCrawl:
         """Returns the seeds of the pages that links of a seed's page lead to, as `linked`, each with what it is worth.
 
         Args:
-            text: Of the page, as `ReadPage` has it.
+            text: Of the page, as `PageOfLinks` has it.
         """
-        read = ReadPage(seed.url, seed.priority, seed.depth, seed.why, text)
+        read = PageOfLinks(seed.url, seed.priority, seed.depth, seed.why, text)
         scores = self.scorer.scores([Link(url, *links.contexts.get(url, ())) for url in links.urls], read)
         return [
             replace(linked, priority=score.priority, why=score.why)
@@ -171,7 +171,7 @@ def _scorer_of(plan: Plan, settings: Mapping[str, Any]) -> Scorer:
     combinations = [tuple(map(comparable, words)) for words in plan.combinations()] if scorer.wants_words else []
     search = CombinationSearch(combinations)
     try:
-        return scorer.of(Topic(plan.file.priority, combinations, lambda text: search.words_in(comparable(text))))
+        return scorer.of(PlanTopic(plan.file.priority, combinations, lambda text: search.words_in(comparable(text))))
     except ValueError as error:
         raise PlanError(f"order: {plan.file.order}: {error}") from error
 

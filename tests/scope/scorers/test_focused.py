@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extract.words import CombinationSearch, comparable
-from crawler.scope.scorers import BreadthFirst, Focused, Link, ReadPage, Topic
+from crawler.scope.scorers import BreadthFirst, Focused, Link, PageOfLinks, PlanTopic
 from crawler.scope.scorers import focused as module
 from crawler.scope.scorers.scorer import MAX_WHY_CHARACTERS
 
@@ -17,11 +17,11 @@ COMBINATIONS = [("flood", "chongqing"), ("洪水",)]
 
 def topic(combinations=COMBINATIONS, priority=5):
     search = CombinationSearch(combinations)
-    return Topic(priority, combinations, lambda text: search.words_in(comparable(text)))
+    return PlanTopic(priority, combinations, lambda text: search.words_in(comparable(text)))
 
 
 def page(text="", why="", url=f"{BASE}/page", depth=0):
-    return ReadPage(url, 7, depth, why, comparable(text))
+    return PageOfLinks(url, 7, depth, why, comparable(text))
 
 
 def priorities(links, of_page=None, scorer=None):
