@@ -77,6 +77,15 @@ def without_secrets(value: object) -> object:
     return [without_secrets(entry) for entry in value] if isinstance(value, list) else value
 
 
+def without_url_credentials(value: Any) -> Any:
+    """Returns a value of a file in which the user and password of every URL are hidden, however deep it stands."""
+    if isinstance(value, dict):
+        return {name: without_url_credentials(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [without_url_credentials(entry) for entry in value]
+    return without_credentials(value) if isinstance(value, str) else value
+
+
 class Redaction:
     """Hides given secrets in texts, and the credentials of every URL.
 

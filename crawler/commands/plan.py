@@ -182,6 +182,7 @@ class Command(ActionCommand):
 
     async def do_show(self, args: list[str], opts: argparse.Namespace) -> None:
         """Shows one plan."""
+        from crawler.base.redaction import without_url_credentials
         from crawler.cli.ledger_table import ledger_as_json
         from crawler.cli.plan_status import plan_status, print_plan
         from crawler.cluster.overview import read_overview
@@ -193,7 +194,7 @@ class Command(ActionCommand):
             left = (await read_time_left(operator, await read_overview(operator))).get(record.name, NO_TELLING)
             plan["seconds_left"], plan["slowest_site"] = left.seconds, left.site
             plan["sites"] = await _sites(operator, record.sites)
-            plan["definition"] = record.definition
+            plan["definition"] = without_url_credentials(record.definition)
             plan["ledger"] = ledger_as_json(await operator.ledger(record.name))
         print_answer(opts, plan, print_plan)
 

@@ -123,9 +123,9 @@ def _comes_back(plan: Plan, is_wanted: Callable[[Seed], bool], failed: Unfinishe
     of_plan = [seed for seed in failed.seeds if seed.plan == plan.name]
     if _lacked_words(failed) and any(plan.matches_text(seed.site) for seed in of_plan):
         return True  # its text may have the new words, whichever led to it
-    is_of_plan = failed.reason in (reasons.CANCELLED, reasons.LACKS_WORDS) or failed.reason.startswith(
-        (reasons.SCOPE, reasons.BUDGET)
-    )
+    # A page that several plans refuse has the reason of one of them: any such may be another plan's.
+    of_plans = (reasons.CANCELLED, reasons.LACKS_WORDS, reasons.OUT_OF_SCOPE)
+    is_of_plan = failed.reason in of_plans or failed.reason.startswith((reasons.SCOPE, reasons.BUDGET))
     return is_of_plan and any(map(is_wanted, of_plan))
 
 

@@ -7,7 +7,8 @@ import re
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, Field
+import orjson
+from pydantic import AfterValidator, Field, field_validator
 
 from crawler.base.errors import UrlError
 from crawler.base.urls import canonical, hostname
@@ -177,6 +178,16 @@ class ScopeRules(Part):
         description="Values for filters of your own (`URL_FILTERS`), by their names.",
         examples=[{"weekday": ["monday"]}],
     )
+
+    @field_validator("own")
+    @classmethod
+    def _own(cls, value: dict[str, Any]) -> dict[str, Any]:
+        try:
+            if orjson.loads(orjson.dumps(value)) == value:  # as Redis keeps it
+                return value
+        except TypeError:
+            pass
+        raise ValueError("values that JSON can have, whole numbers of at most 64 bits among them")
 
 
 class ScopeFile(ScopeRules):

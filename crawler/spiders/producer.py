@@ -165,8 +165,12 @@ class ProducerSpider(FrontierSpider):
     async def _in_scope(
         self, results: list[tuple[str, Row, Combination]], seed: Seed
     ) -> list[tuple[str, Row, Combination]]:
-        """Returns the results that are in the scope of their plan; counts the others."""
-        if not seed.general or (crawl := await self.claiming.plan_crawls.of(seed)).scope is None:
+        """Returns the results that are in the scope of their plan, but for those never asked for; counts the others."""
+        if not seed.general:
+            return results
+        crawl = await self.claiming.plan_crawls.of(seed)
+        results = [result for result in results if not crawl.follow.refuses(result[0])]
+        if crawl.scope is None:
             return results
         names = [crawl.refusal(url, page_url=seed.url) for url, _row, _words in results]
         await self.count_out_of_scope(replace(seed, frontier="content"), Counter(filter(None, names)))

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.base.redaction import Redaction, has_credentials, redacted_address, without_credentials
+from crawler.base.redaction import (
+    Redaction,
+    has_credentials,
+    redacted_address,
+    without_credentials,
+    without_url_credentials,
+)
 
 
 @pytest.mark.parametrize(
@@ -124,3 +130,9 @@ def test_an_address_is_shown_without_its_secrets(url, shown):
 def test_secrets_of_sites_are_hidden_whatever_they_are_called():
     redact = Redaction.of({"SITE_SECRET_BOARD": "hush-hush", "SITE_SECRET_HOSTS": "SITE_SECRET_BOARD=a.example"})
     assert redact("hush-hush goes to SITE_SECRET_BOARD=a.example") == "*** goes to SITE_SECRET_BOARD=a.example"
+
+
+def test_a_definition_is_shown_without_what_its_addresses_hide():
+    definition = {"start": ["http://user:secret@a.test/", "http://a.test/"], "follow": {"depth": 1}, "name": "city"}
+    shown = {"start": ["http://***@a.test/", "http://a.test/"], "follow": {"depth": 1}, "name": "city"}
+    assert without_url_credentials(definition) == shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import pytest
 import yaml
 from end_to_end.test_start_pages import page, paths, redirect, submit
 from scope.mmdb import database
@@ -169,14 +170,18 @@ def test_a_delivered_page_is_told_to_a_plan_whose_scope_knows_it_by_its_address(
     crawl.total()
 
 
-def test_media_have_bounds_of_their_own(serve, crawl):
+# Of a plan that wants words, the page is judged anew once its text is read.
+@pytest.mark.parametrize("words", [{}, {"keywords": {"who": {"required": ["firefighters"]}}, "match_text": True}])
+def test_media_have_bounds_of_their_own(serve, crawl, words):
     pictures = serve(lambda path: typed("image/png" if path == "/a.png" else "image/gif", b"png"))
     body = "".join(f"<img src='{pictures.url}/{name}'>" for name in ("a.png", "b.gif", "private/c.png"))
     host = serve(lambda path: page(path, text=f"{ENGLISH}{body}"))
-    crawl.write_site("board", {"content": {"title": "css:title", "content": "css:article p", "images": "css:img"}})
+    search = {"search": {"url": f"{host.url}/search?q={{query}}"}, "results": {"links": "css:a"}} if words else {}
+    content = {"title": "css:title", "content": "css:article p", "images": "css:img"}
+    crawl.write_site("board", {"content": content} | search)
     scope = {"hosts": ["127.0.0.1"], "media": {"deny": ["/private/"], "content_types": ["image/png"]}}
-    submit(crawl, start=[f"{host.url}/"], sites=["board"], scope=scope)
-    crawl.finish()
+    submit(crawl, start=[f"{host.url}/"], sites=["board"], scope=scope, **words)
+    crawl.finish(producers=len(search) // 2)
     (item,) = crawl.items()
     errors = {image["url"].removeprefix(pictures.url): image.get("error") for image in item["images"]}
     assert errors == {"/a.png": None, "/b.gif": "scope-content-types", "/private/c.png": "scope-deny"}

@@ -71,6 +71,12 @@ def test_what_isnt_known_yet_is_in_scope_and_judged_once_it_is():
     assert not scope_of("hosts: [a.test]").asks("addresses")
 
 
+@pytest.mark.parametrize("value", ["99999999999999999999999", ".nan", "[1, {a: .inf}]"])
+def test_values_of_own_filters_are_those_that_redis_keeps(value):
+    with pytest.raises(InputError, match=r"own: .* expected values that JSON can have"):
+        scope_of(f"own: {{weekday: {value}}}")
+
+
 def test_media_have_bounds_of_their_own():
     scope = scope_of("{hosts: [a.test], media: {hosts: [cdn.test]}}")
     picture = "http://cdn.test/x.png"

@@ -46,12 +46,13 @@ class VisitScope:
         visit, candidate = self._visit, Candidate.of(url, kind=kind)
         for name, value in known.items():
             setattr(candidate, name, value)
+        wanted = {seed.plan: seed for seed in visit.seeds}  # by plans: what led here may have changed since
         outside: list[Seed] = []
         refusal = ""
         for seed, scope in self._scopes:
             candidate.depth = seed.depth
-            if seed in visit.seeds and (name := scope.refusal(candidate)):
-                outside.append(seed)
+            if seed.plan in wanted and (name := scope.refusal(candidate)):
+                outside.append(wanted[seed.plan])
                 refusal = refusal or name
         if outside and len(outside) == len(visit.seeds):
             raise RefusedError(Outcome("fail", scope_reason(refusal)))
