@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from crawler.sites.follow import Follow
     from crawler.sites.joined import Joined
     from crawler.worker.definitions.plan_crawl import PlanCrawl
-    from crawler.worker.offers.traps import ReadPage
+    from crawler.worker.offers.traps import LinkingPage
     from crawler.worker.visits.visit import Visit
 
 NODE = socket.gethostname()
@@ -250,7 +250,7 @@ class ConsumerSpider(FrontierSpider):
         rules: Sequence[PageLinks],
         *,
         crawls: Mapping[Seed, PlanCrawl],
-        judged: Mapping[Seed, ReadPage],
+        judged: Mapping[Seed, LinkingPage],
     ) -> None:
         """Offers links to each plan that wants the page, by its site's word or its own."""
         if follow:
@@ -266,7 +266,7 @@ class ConsumerSpider(FrontierSpider):
             crawl = crawls[seed]
             await self._offer_linked(extract.Links(), visit, PageLinks(crawl, seed, crawl.follow), text, judged)
 
-    def _judge(self, page: Fetched, visit: Visit, crawls: Mapping[Seed, PlanCrawl]) -> dict[Seed, ReadPage]:
+    def _judge(self, page: Fetched, visit: Visit, crawls: Mapping[Seed, PlanCrawl]) -> dict[Seed, LinkingPage]:
         """Returns how new the page is to each plan that says itself which links are followed."""
         if self.traps is None:
             return {}
@@ -353,7 +353,7 @@ class ConsumerSpider(FrontierSpider):
         return True
 
     async def _offer_linked(
-        self, links: Links, visit: Visit, rule: PageLinks, text: str, judged: Mapping[Seed, ReadPage]
+        self, links: Links, visit: Visit, rule: PageLinks, text: str, judged: Mapping[Seed, LinkingPage]
     ) -> None:
         """Offers the links of a page to a plan that has a word of its own of them; returns as `_offer` does."""
         await self.count_left_out(links, rule.seed)

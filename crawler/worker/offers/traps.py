@@ -91,7 +91,7 @@ class _Host:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPage:
+class LinkingPage:
     """A page, as it is judged for one plan.
 
     Attributes:
@@ -120,14 +120,14 @@ class Traps:
         self._texts: LocalCache[tuple[str, int], _Text] = LocalCache(MAX_REMEMBERED)
         self._hosts: LocalCache[tuple[str, str], _Host] = LocalCache(MAX_REMEMBERED)
         # A page that is read again, since its visit was lost, says nothing new by then, but is as it was.
-        self._pages: LocalCache[tuple[str, str], ReadPage] = LocalCache(MAX_REMEMBERED)
+        self._pages: LocalCache[tuple[str, str], LinkingPage] = LocalCache(MAX_REMEMBERED)
 
-    def read(self, url: str, body: bytes, plans: Iterable[str]) -> dict[str, ReadPage]:
+    def read(self, url: str, body: bytes, plans: Iterable[str]) -> dict[str, LinkingPage]:
         """Returns for each plan how a page is judged, and counts it for its kind and host."""
         clauses = clauses_of(body, url)
         return {plan: self._pages.get((plan, url)) or self._judge(plan, url, clauses) for plan in plans}
 
-    def sift(self, page: ReadPage, links: Sequence[Seed]) -> tuple[list[Seed], Counter[Note]]:
+    def sift(self, page: LinkingPage, links: Sequence[Seed]) -> tuple[list[Seed], Counter[Note]]:
         """Returns which links of a page may be offered, and how many may not, by the name of their trap.
 
         Links of earlier pages, which waited, are among them.
@@ -148,11 +148,11 @@ class Traps:
                 refused[note] += 1
         return offered + self._no_longer_waiting(page), refused
 
-    def _judge(self, plan: str, url: str, clauses: dict[int, int]) -> ReadPage:
+    def _judge(self, plan: str, url: str, clauses: dict[int, int]) -> LinkingPage:
         new_bytes = sum(length for clause, length in clauses.items() if self._clauses.add(hash((plan, clause))))
         size, address = sum(clauses.values()), kind_of(url)
         text = hash((frozenset(clauses), address.family if size < MIN_NEW_BYTES else ""))
-        page = ReadPage(plan, address, new_bytes >= MIN_NEW_BYTES, text)
+        page = LinkingPage(plan, address, new_bytes >= MIN_NEW_BYTES, text)
         self._know(plan, url)
         kind = self._kind(plan, page.kind.family)
         kind.read += 1
@@ -165,7 +165,7 @@ class Traps:
         self._pages[plan, url] = page
         return page
 
-    def _is_list(self, page: ReadPage, numbers: Counter[str], unknown: Iterable[AddressKind]) -> bool:
+    def _is_list(self, page: LinkingPage, numbers: Counter[str], unknown: Iterable[AddressKind]) -> bool:
         """Returns whether a page leads to several new pages of another kind, which counts as new for its own."""
         listed = {kind.family for kind in unknown if not kind.mark and numbers[kind.family] >= MIN_OF_LIST}
         listed.discard(page.kind.family)
@@ -173,7 +173,7 @@ class Traps:
         self._kind(page.plan, page.kind.family).new += is_list
         return is_list
 
-    def _refusal(self, page: ReadPage, link: Seed, kind: AddressKind, *, is_new: bool, number: int) -> Note | None:
+    def _refusal(self, page: LinkingPage, link: Seed, kind: AddressKind, *, is_new: bool, number: int) -> Note | None:
         """Returns why a link is refused, None if it isn't.
 
         Args:
@@ -193,7 +193,9 @@ class Traps:
             return None
         return self._over_budget(page, link, kind, own, is_new=is_new)
 
-    def _over_budget(self, page: ReadPage, link: Seed, kind: AddressKind, own: _Kind, *, is_new: bool) -> Note | None:
+    def _over_budget(
+        self, page: LinkingPage, link: Seed, kind: AddressKind, own: _Kind, *, is_new: bool
+    ) -> Note | None:
         """Takes a link from the budgets of its kind and of its page's text; returns which of them has nothing left."""
         if not self._has_room(own, kind):
             may_wait = len(own.waiting) < MAX_WAITING_OF_KIND and self._waiting < MAX_WAITING
@@ -213,7 +215,7 @@ class Traps:
     def _has_room(self, own: _Kind, kind: AddressKind) -> bool:
         return own.taken < self._links_max + (CREDIT_OF_MARKED if kind.mark else CREDIT) * own.new
 
-    def _no_longer_waiting(self, page: ReadPage) -> list[Seed]:
+    def _no_longer_waiting(self, page: LinkingPage) -> list[Seed]:
         """Returns links that have waited for pages such as this one to say something new."""
         own = self._kind(page.plan, page.kind.family)
         released: list[Seed] = []
@@ -239,5 +241,5 @@ class Traps:
     def _kind(self, plan: str, family: str) -> _Kind:
         return self._kinds.setdefault((plan, family), _Kind())
 
-    def _text(self, page: ReadPage) -> _Text:
+    def _text(self, page: LinkingPage) -> _Text:
         return self._texts.setdefault((page.plan, page.text), _Text(page.kind.host))
