@@ -30,6 +30,7 @@ FULL = Seed(
     exact=True,
     match_text=True,
     general=True,
+    why="90 b 2/3",
     further_keywords=(("洪水", "\t,\\"), ("]}",)),
 )
 
