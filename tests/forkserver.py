@@ -88,6 +88,7 @@ class ForkedCommand:
 
     def __init__(self, server, words, files, environment, directory):
         self.returncode = None
+        self._reading = threading.Lock()
         request = {"words": words, "environment": environment, "directory": str(directory)}
         with server.connect() as connection:
             socket.send_fds(connection, [b"\n"], [file.fileno() for file in files])
@@ -103,10 +104,16 @@ class ForkedCommand:
             return None
 
     def wait(self, timeout=None):
-        if self.returncode is None:
-            if not select.select([self.stdin], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired("scrapy", timeout)
-            self.returncode = self._number()
+        # The status comes once: whoever waits while another thread reads it takes it from there.
+        if not self._reading.acquire(timeout=-1 if timeout is None else timeout):
+            raise subprocess.TimeoutExpired("scrapy", timeout)
+        try:
+            if self.returncode is None:
+                if not select.select([self.stdin], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired("scrapy", timeout)
+                self.returncode = self._number()
+        finally:
+            self._reading.release()
         return self.returncode
 
     def send_signal(self, number):
