@@ -212,12 +212,12 @@ class Literature:
 
     def _cosine(self, text: str) -> float:
         """Returns the cosine of the topic's words, each once, and a text's words."""
-        found = [text.count(word) for word in self._words]
-        if not any(found):
+        numbers = [text.count(word) for word in self._words]
+        if not any(numbers):
             return 0.0
         counts = Counter(re.findall(r"\w+", text))
         length = math.sqrt(sum(count * count for count in counts.values()))
-        return min(1.0, sum(found) / (length * math.sqrt(len(found))))
+        return min(1.0, sum(numbers) / (length * math.sqrt(len(numbers))))
 
     def best_first(self, number: int) -> list[float]:
         """Returns the mean of the cosines of the page and the anchor."""

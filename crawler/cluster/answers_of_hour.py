@@ -50,9 +50,9 @@ async def read_hour(operator: Operator, hour: str, by: By | None = None) -> Hour
     seconds = max(1, min(HOUR, now_s - begin_s))
     of_status = await hour_answers.read(operator.redis, operator.keys, "status", begin_s)
     rows = [_row(ALL, ALL, sum(of_status.values(), NOTHING), seconds)]
-    for one in (by,) if by else BY:
-        names = of_status if one == "status" else await hour_answers.read(operator.redis, operator.keys, one, begin_s)
-        rows += [_row(one, name, counts, seconds) for name, counts in names.items()]
+    for kind in (by,) if by else BY:
+        names = of_status if kind == "status" else await hour_answers.read(operator.redis, operator.keys, kind, begin_s)
+        rows += [_row(kind, name, counts, seconds) for name, counts in names.items()]
     return Hour(datetime.fromtimestamp(begin_s, UTC).strftime(FORM), rows)
 
 

@@ -64,10 +64,10 @@ class RegionDb:
     def _stamp_of_file(self) -> tuple[int, int, int] | None:
         """Returns what changes with the file; None: it isn't there."""
         try:
-            found = Path(self._path).stat()
+            status = Path(self._path).stat()
         except OSError:
             return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return status.st_ino, status.st_size, status.st_mtime_ns
 
     def _open(self) -> Callable[[str], frozenset[str]]:
         """Returns what looks addresses up in the file as it is now.

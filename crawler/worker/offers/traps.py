@@ -161,7 +161,7 @@ class Traps:
             host, first = self._host(plan, page.kind.host), self._host(plan, self._text(page).host)
             host.read += 1
             if host is not first:  # whichever page was read first: hosts that are crawled side by side take turns
-                max(host, first, key=lambda one: one.number).mirrored += 1
+                max(host, first, key=lambda known: known.number).mirrored += 1
         self._pages[plan, url] = page
         return page
 
