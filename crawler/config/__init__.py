@@ -351,6 +351,14 @@ EGRESS_DOUBT_SECONDS: Final = Number(
     low=0,
     high=86_400,
 )
+KNOWN_PAGES: Final = Whole(
+    "KNOWN_PAGES",
+    64_000,
+    "How many pages each worker remembers as known to their plans, exactly, in 16 bytes each: links to them are only "
+    "counted, instead of asked for in Redis. More pay where sites have many links to the same pages.",
+    low=1_000,
+    high=100_000_000,
+)
 CONFIRM_OFFERS: Final = Flag(
     "CONFIRM_OFFERS",
     default=True,

@@ -51,6 +51,7 @@ class WorkerConfig:
     Attributes:
         frontier: Settings that are the same for all workers and commands of a cluster.
         limits: Limits of the node's load, and FIRST_BATCH.
+        known_pages: How many pages are remembered as known to their plans.
         settings: All of them, for filters of a project's own.
         redaction: Hides the secrets of the settings and the environment.
         newest_items_bytes: NEWEST_ITEMS_MEGABYTES in bytes; 0 where Mongo can be asked for the items.
@@ -65,6 +66,7 @@ class WorkerConfig:
     egress_doubt_s: float
     heartbeat_file: str
     limits: Limits
+    known_pages: int
     start_lists: tuple[StartList, ...]
     sites_dir: str
     render_look_again_s: float
@@ -93,6 +95,7 @@ class WorkerConfig:
             connect_s=config.CONNECT_SECONDS.of(settings),
             heartbeat_file=config.HEARTBEAT_FILE.of(settings),
             limits=Limits.from_settings(settings),
+            known_pages=config.KNOWN_PAGES.of(settings),
             start_lists=start_lists(settings, frontier.keys.prefix),
             sites_dir=config.SITES_DIR.of(settings),
             render_look_again_s=config.RENDER_LOOK_AGAIN_SECONDS.of(settings),

@@ -21,6 +21,7 @@ from crawler.worker.definitions.plan_cache import PlanCache
 from crawler.worker.definitions.plan_crawl import PlanCrawls
 from crawler.worker.definitions.plan_words import PlanWords
 from crawler.worker.definitions.site_cache import SiteCache
+from crawler.worker.offers.known_pages import KnownPages
 from crawler.worker.offers.offers import Offers
 from crawler.worker.offers.search_progress import SearchProgress
 from crawler.worker.settling.gaps import Gaps
@@ -125,6 +126,7 @@ class Claiming:
         self.offers = Offers(
             self.queues,
             life.session.leases,
+            known_pages=KnownPages(self.queues["content"], config.known_pages),
             redis_full=self.redis_full,
             stopping=life.stopping,
             events=events,

@@ -5,10 +5,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from functools import lru_cache, partial
+from hashlib import blake2b
 from itertools import count
 from typing import TYPE_CHECKING
 
+import orjson
+
 from crawler.frontier.offer import OFFER_BATCH, STAYS_KNOWN, Count, OfferAnswer, Receipt, SeedKind
+from crawler.worker.offers.recent_digests import DIGEST_BYTES, RecentDigests
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -16,10 +20,8 @@ if TYPE_CHECKING:
     from crawler.frontier.offer import OfferTerms, Proposal
     from crawler.frontier.queue import Queue
 
-# Half of what is remembered at most; a page takes some 200 bytes. A site's menu is on each of its pages, and what one
-# search of a plan has found, the next ones find, too: both soon or not at all.
-HALF_PAGES = 10_000
-HALF_SECONDS = 200.0  # half of the longest time that a page is remembered; lua/lib/receipts.lua says why it isn't a day
+# Pages are forgotten all at once after so long, which is well below a day, as lua/lib/receipts.lua asks for.
+MAX_AGE_SECONDS = 6 * 3600.0
 
 
 class KnownPages:
@@ -33,19 +35,17 @@ class KnownPages:
     that it was offered with, and for its priority: offered with others, Redis adds these to the seed
     (lua/lib/combinations.lua), or has it come sooner.
 
-    It has two halves: the younger one is filled, and takes the place of the older one when it is full or old enough.
+    Args:
+        most: How many pages are remembered at most (KNOWN_PAGES).
     """
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: Queue, most: int) -> None:
         self._queue = queue
         self._numbers = count(1)  # numbers receipts
         # By partition: the last receipt; missing: nothing of the partition is remembered.
         self._receipts: dict[int, str] = {}
         self._emptied: Counter[int] = Counter()  # by partition: how often all that was remembered of it was forgotten
-        # What `_names` gives -> `_emptied` of its partition at that time.
-        self._younger: dict[bytes, int] = {}
-        self._older: dict[bytes, int] = {}
-        self._younger_since_s = time.monotonic()
+        self._remembered = RecentDigests(most)  # of what `_digests` gives
 
     async def offer(
         self, partition: int, owner: str, offered: Sequence[Proposal], terms: OfferTerms
@@ -71,12 +71,12 @@ class KnownPages:
     async def _offer(
         self, partition: int, offered: Sequence[Proposal], call: Callable[..., Awaitable[bytes | None]]
     ) -> tuple[bytes, int]:
-        self._age()
         to_offer: list[int] = []  # indexes in `offered`, as those in `remembered`
         remembered: list[int] = []
-        emptied = self._emptied[partition]
+        era = self._era(partition)
         for index, proposal in enumerate(offered):
-            (remembered if emptied in map(self._remembered, _names(proposal)) else to_offer).append(index)
+            is_remembered = any(digest in self._remembered for digest in _digests(proposal, era))
+            (remembered if is_remembered else to_offer).append(index)
         counts = Counter(SeedKind.of(offered[index].seed) for index in remembered)
         answers = b""  # the answers for those in `to_offer`, in their order
         while counts or len(answers) < len(to_offer):
@@ -117,38 +117,41 @@ class KnownPages:
             self._forget(partition)
             return None
         self._receipts[partition] = receipt.number
-        emptied = self._emptied[partition]
+        era = self._era(partition)
         for proposal, answer in zip(batch, answers, strict=False):  # it may not have come to all of them
             if answer in STAYS_KNOWN:
-                whatever_the_words, by_these_words = _names(proposal)
-                self._younger[whatever_the_words if answer == OfferAnswer.KNOWN_FINISHED else by_these_words] = emptied
+                whatever_the_words, by_these_words = _digests(proposal, era)
+                self._remembered.add(whatever_the_words if answer == OfferAnswer.KNOWN_FINISHED else by_these_words)
         return answers
 
-    def _remembered(self, name: bytes) -> int | None:
-        """Returns `_emptied` of a seed's partition as it was when the seed was remembered last; None: it never was."""
-        emptied = self._younger.get(name)
-        return self._older.get(name) if emptied is None else emptied
+    def _era(self, partition: int) -> bytes:
+        """Returns what all digests of a partition are made with, until what is remembered of it is forgotten."""
+        return b"%d %d %d" % (partition, self._emptied[partition], time.monotonic() // MAX_AGE_SECONDS)
 
     def _forget(self, partition: int) -> None:
         """Forgets all seeds of a partition."""
         self._receipts.pop(partition, None)
         self._emptied[partition] += 1
 
-    def _age(self) -> None:
-        """Has the younger half take the place of the older one, if it is full or old enough."""
-        since_s = time.monotonic() - self._younger_since_s
-        if len(self._younger) >= HALF_PAGES or since_s >= HALF_SECONDS:
-            self._older = self._younger if since_s < 2 * HALF_SECONDS else {}
-            self._younger = {}
-            self._younger_since_s += since_s
+
+def _digests(proposal: Proposal, era: bytes) -> tuple[bytes, bytes]:
+    """Returns what a seed is remembered by whatever its words and priority are, and with these."""
+    seed = proposal.seed
+    of_plan, of_words = _bases(era, seed.plan, seed.keywords, seed.priority)
+    return _digest(of_plan, proposal.fingerprint), _digest(of_words, proposal.fingerprint)
 
 
-def _names(proposal: Proposal) -> tuple[bytes, bytes]:
-    """Returns what a seed is remembered by whatever its words are, and with these. All fingerprints are as long."""
-    of_plan, of_words = _suffixes(proposal.seed.plan, proposal.seed.keywords)
-    return proposal.fingerprint + of_plan, proposal.fingerprint + of_words
+def _digest(base: blake2b, fingerprint: bytes) -> bytes:
+    digest = base.copy()
+    digest.update(fingerprint)
+    return digest.digest()
 
 
 @lru_cache(1_000)  # all links of a page have the same; a plan may have 100,000
-def _suffixes(plan: str, words: tuple[str, ...]) -> tuple[bytes, bytes]:
-    return plan.encode(), "\0".join((plan, *words, "")).encode()
+def _bases(era: bytes, plan: str, words: tuple[str, ...], priority: int) -> tuple[blake2b, blake2b]:
+    of_plan, of_words = plan.encode(), orjson.dumps([plan, words, priority])
+    return _base(era, of_plan), _base(era, of_words)
+
+
+def _base(era: bytes, name: bytes) -> blake2b:
+    return blake2b(b"%b %b " % (era, name), digest_size=DIGEST_BYTES)

@@ -18,7 +18,6 @@ from crawler.frontier.offer import IS_NEW, OFFER_BATCH, OfferAnswer, OfferTerms,
 from crawler.frontier.queue import FULL_MILLISECONDS
 from crawler.servers.redis_refusal import is_of_a_key
 from crawler.servers.redis_retry import RETRY_SECONDS
-from crawler.worker.offers.known_pages import KnownPages
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import Queue
     from crawler.frontier.session import Lease
     from crawler.servers.redis_full import RedisFull
+    from crawler.worker.offers.known_pages import KnownPages
 
 T = TypeVar("T")
 
@@ -73,6 +73,7 @@ class Offers:
 
     Args:
         leases: Of this worker, by partition.
+        known_pages: Of the content frontier.
         redis_full: Told whether offers are refused for want of memory.
         stats: Counts the seeds offered, those of them that were new, and those that were only counted.
     """
@@ -82,6 +83,7 @@ class Offers:
         queues: Mapping[Frontier, Queue],
         leases: Sequence[Lease],
         *,
+        known_pages: KnownPages,
         redis_full: RedisFull,
         stopping: asyncio.Event,
         events: Events,
@@ -94,7 +96,7 @@ class Offers:
         self._events = events
         self._stats = stats
         self._warn = Seldom(logger.warning)
-        self._known_pages = KnownPages(queues["content"])
+        self._known_pages = known_pages
         self._unsent: dict[tuple[Frontier, int], list[_Bundle]] = defaultdict(list)
         # By the same key as the bundles: the task that sends them.
         self._sending: dict[tuple[Frontier, int], asyncio.Task[None]] = {}

@@ -19,9 +19,9 @@ from crawler.worker.offers.known_pages import KnownPages
 class Remembering:
     """A worker's memory of a content frontier."""
 
-    def __init__(self, frontier, owner="A"):
+    def __init__(self, frontier, owner="A", most=100):
         self.owner = owner
-        self.known = KnownPages(frontier.queues["content"])
+        self.known = KnownPages(frontier.queues["content"], most)
 
     async def offer(self, *seeds, **terms):
         """Returns which seeds were new, and how many were only counted."""
@@ -162,24 +162,26 @@ async def test_nothing_is_remembered_under_a_new_lease(memory):
     assert [(await memory.offer(content(1)))[1] for _ in range(2)] == [0, 1]
 
 
-async def test_a_page_is_remembered_for_ten_minutes_at_most(frontier, monkeypatch):
+async def test_all_pages_are_forgotten_long_before_a_failed_one_may_be_new_again(frontier, monkeypatch):
     now_s = [0.0]
     monkeypatch.setattr(known_pages, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
     memory = Remembering(frontier)
     await memory.offer(content(1))
-    for at_s, remembered in ((2 * known_pages.HALF_SECONDS - 1, 1), (3 * known_pages.HALF_SECONDS - 2, 1), (600, 0)):
+    for at_s, remembered in ((known_pages.MAX_AGE_SECONDS - 1, 1), (known_pages.MAX_AGE_SECONDS, 0)):
         now_s[0] = at_s
         assert (await memory.offer(content(1)))[1] == remembered
-    now_s[0] += 2 * known_pages.HALF_SECONDS
-    assert (await memory.offer(content(1)))[1] == 0
 
 
-async def test_so_many_pages_are_remembered_and_no_more(memory, monkeypatch):
-    monkeypatch.setattr(known_pages, "HALF_PAGES", 5)
-    for first in range(0, 15, 5):
-        await memory.offer(*(content(first + number) for number in range(5)))
-    assert (await memory.offer(*(content(number) for number in range(5))))[1] == 0
-    assert len(memory.known._younger) + len(memory.known._older) <= 10
+async def test_the_pages_that_were_asked_for_longest_ago_make_room(frontier):
+    memory = Remembering(frontier, most=16)
+    for first in range(0, 45, 15):
+        await memory.offer(content(0), *(content(first + number) for number in range(1, 16)))
+    assert (await memory.offer(content(0)))[1] == 1
+    assert (await memory.offer(*(content(number) for number in range(1, 16))))[1] == 0
+
+
+async def test_a_better_priority_is_asked_for(frontier, memory):
+    assert [(await memory.offer(content(1, priority=priority)))[1] for priority in (3, 3, 7, 7)] == [0, 1, 0, 1]
 
 
 async def test_receipts_go_with_their_workers(frontier, memory):

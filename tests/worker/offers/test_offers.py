@@ -15,6 +15,7 @@ from crawler.base.tasks import TaskDied
 from crawler.frontier import scripts
 from crawler.servers.redis_full import RedisFull
 from crawler.worker.offers import offers
+from crawler.worker.offers.known_pages import KnownPages
 from crawler.worker.offers.offers import Offers
 
 
@@ -27,7 +28,9 @@ def _room_soon(monkeypatch):
 def offering(frontier):
     """The offers of a worker, with what they are built of."""
     parts = {"redis_full": RedisFull(), "stopping": asyncio.Event(), "events": Events(), "stats": Stats()}
-    return SimpleNamespace(offers=Offers(frontier.queues, [SimpleNamespace(owner="A")], **parts), **parts)
+    known_pages = KnownPages(frontier.queues["content"], 100)
+    offers = Offers(frontier.queues, [SimpleNamespace(owner="A")], known_pages=known_pages, **parts)
+    return SimpleNamespace(offers=offers, **parts)
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from crawler.plans.registry import Registry
 from crawler.servers.redis import redis_async
 from crawler.servers.redis_full import RedisFull
 from crawler.worker.definitions.site_cache import SiteCache
+from crawler.worker.offers.known_pages import KnownPages
 from crawler.worker.offers.offers import Offers
 from crawler.worker.start_list import MAX_ENTRY_BYTES, StartList
 from crawler.worker.start_lists import start_lists, stored_list
@@ -98,6 +99,7 @@ async def build(frontier):
             offers=Offers(
                 queues,
                 [SimpleNamespace(owner=reader)],
+                known_pages=KnownPages(queues["content"], 100),
                 redis_full=RedisFull(),
                 stopping=stopping,
                 events=Events(),
