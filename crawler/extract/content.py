@@ -42,6 +42,18 @@ _COMMENT_KINDS = {
 }
 
 
+class NoContentError(ExtractError):
+    """A page has none of the fields that an item must have.
+
+    Attributes:
+        fields: Those that it has.
+    """
+
+    def __init__(self, lacking: Collection[str], fields: Fields) -> None:
+        super().__init__(reasons.NO_CONTENT, "the page has no " + " and no ".join(sorted(lacking)))
+        self.fields = fields
+
+
 def fields(
     page: Fetched,
     site: Site,
@@ -64,7 +76,8 @@ def fields(
         markdown: Whether a text that is read without selectors is wanted as Markdown, too.
 
     Raises:
-        ExtractError: The page has none of the required fields, or isn't what the site says.
+        NoContentError: The page has none of the required fields.
+        ExtractError: It isn't what the site says.
     """
     required: Collection[str]
     document = document or Document(page)
@@ -79,7 +92,7 @@ def fields(
         required = ("content",)
     has_comments = bool(page_fields.comments) and (site.content is not None or bool(site.parser))
     if not continues and not has_comments and not any(map(page_fields.has, required)):
-        raise ExtractError(reasons.NO_CONTENT, "the page has no " + " and no ".join(sorted(required)))
+        raise NoContentError(required, page_fields)
     return page_fields
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crawler.base.errors import ExtractError, LacksError
+from crawler.base.text import paragraphs
 from crawler.base.urls import canonical
-from crawler.extract.content import fields
+from crawler.extract.content import NoContentError, fields
 from crawler.extract.document import Document
+from crawler.extract.html_text import HtmlText
 from crawler.extract.results import Links, followed
 from crawler.extract.robots_meta import is_noindex, refuse_noindex
 
@@ -30,12 +32,21 @@ class Reading:
         links_by_rule: Those by each rule that was given.
         is_noindex: It asks the robot of these rules not to index it.
         found: The fields, or the error if there are none; None for a page that by its site only leads on.
+        words: All that stands on a page without content, if that was asked for.
     """
 
     links: Links
     found: Fields | ExtractError | None
     links_by_rule: tuple[Links, ...] = ()
     is_noindex: bool = False
+    words: str = ""
+
+    @property
+    def known(self) -> Fields | None:
+        """The fields that the page has, be they enough for an item or not; None: it wasn't read for any."""
+        if isinstance(self.found, NoContentError):
+            return self.found.fields
+        return None if isinstance(self.found, ExtractError) else self.found
 
     def fields(self) -> Fields | None:
         """Returns the fields; None for a page that by its site only leads on.
@@ -60,6 +71,7 @@ def read(
     robot: str = "",
     with_context: bool = False,
     rules_robot: str = "",
+    with_words: bool = False,
 ) -> Reading:
     """Reads a content page.
 
@@ -74,6 +86,7 @@ def read(
         robot: Whose name pages may say `noindex` and `nofollow` to; empty: that isn't heeded.
         with_context: Whether what stands on the links by `rules` and beside them is wanted, too.
         rules_robot: Likewise, for those of `rules`; a page that says `noindex` to it is read all the same.
+        with_words: Whether all words of a page without content are wanted.
 
     Raises:
         ExtractError: Links are wanted, and the page can't be parsed as what the site says (`not-html`, `not-json` ...);
@@ -105,8 +118,21 @@ def read(
         found = fields(page, site, parser_modules=parser_modules, document=document, markdown=markdown)
         if page.is_trial and found.missing:
             raise LacksError(found.missing)
-        return Reading(links, found, by_rule, asks_not)
     except ExtractError as error:
         if page.is_trial:
             raise
-        return Reading(links, error, by_rule, asks_not)
+        reading = Reading(links, error, by_rule, asks_not)
+    else:
+        reading = Reading(links, found, by_rule, asks_not)
+    known = reading.known
+    if with_words and known and not known.content:
+        return replace(reading, words=_words_of(document))
+    return reading
+
+
+def _words_of(document: Document) -> str:
+    """Returns all that stands on a page; empty for one that isn't HTML."""
+    try:
+        return paragraphs(HtmlText().of(document.html.tree))
+    except ExtractError:
+        return ""

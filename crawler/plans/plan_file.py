@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from datetime import date
 from functools import cached_property
@@ -24,9 +25,9 @@ from crawler.base.yamlfile import Part, ShortPart
 from crawler.plans.match import OPERATORS
 from crawler.plans.plan_budget import PlanBudget
 from crawler.plans.plan_follow import PlanFollow
-from crawler.plans.site_choice import BELOW, EVERY_HOST
+from crawler.plans.site_choice import EVERY_HOST
 from crawler.scope.scope_file import ScopeFile
-from crawler.sites.follow import checked_domain
+from crawler.sites.host_names import host_pattern
 
 MAX_WORD_CHARACTERS = 200  # the longest keyword: search boxes take no more
 MAX_SITES = 1_000  # most sites of a plan: each is a file to read
@@ -120,12 +121,8 @@ def _host_pattern(value: str) -> str:
     """Returns a pattern of hosts as hosts of canonical URLs have it."""
     if value == EVERY_HOST:
         return value
-    domain = value.removeprefix(BELOW)
-    try:
-        if EVERY_HOST not in domain:
-            return BELOW * value.startswith(BELOW) + checked_domain(domain)
-    except ValueError:
-        pass
+    with contextlib.suppress(ValueError):
+        return host_pattern(value)
     raise ValueError("a host such as www.example.org, *.example.org, or *")
 
 
@@ -170,7 +167,8 @@ class PlanFile(Part):
         (),
         strict=False,
         max_length=MAX_START,
-        description="Addresses that the crawl begins with, beside or instead of `keywords`.",
+        description="Addresses that the crawl begins with, beside or instead of `keywords`; `follow.allow` and "
+        "`follow.deny` say nothing of them.",
         examples=[["https://city.example.org/"]],
     )
     start_file: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
@@ -242,7 +240,7 @@ class PlanFile(Part):
         "",
         description="How often it is searched again: `every` and a number with m, h or d, up to 366d; empty: once. "
         "Pages that are known aren't fetched again, but for start pages, unless `follow.detail` names them, and those "
-        "that `follow.list` names: such list pages make no item.",
+        "that `follow.list` or `list_types` names: such list pages make no item.",
         examples=["every 30m"],
     )
     priority: int = Field(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.base.urls import host, hostname
+from crawler.sites.host_names import BELOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 EVERY_HOST = "*"
-BELOW = "*."  # before a domain: all below it, as in a scope
 
 
 class SiteChoice:

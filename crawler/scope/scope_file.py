@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 from pydantic import AfterValidator, Field, field_validator
 
-from crawler.base.errors import UrlError
-from crawler.base.urls import canonical, hostname
 from crawler.base.yamlfile import Part
 from crawler.scope.entries import NOT
 from crawler.scope.registrable import registrable_domain
+from crawler.sites.host_names import checked_host, host_pattern
 from crawler.sites.pattern import PatternField
 
 if TYPE_CHECKING:
@@ -56,25 +54,13 @@ def _like(form: re.Pattern[str], expected: str) -> Callable[[str], str]:
 
 
 def _domain(text: str) -> str:
-    name = _hostname(text)
+    name = checked_host(text)
     domain = registrable_domain(name)
     if not domain:
         raise ValueError(f"a registrable domain; others register theirs below {text}, for all: hosts: ['*.{text}']")
     if domain != name:
         raise ValueError(f"a registrable domain, such as {domain}; for a part of it: hosts: ['{text}', '*.{text}']")
     return name
-
-
-def _host_pattern(text: str) -> str:
-    star = "*." if text.startswith("*.") else ""
-    return star + _hostname(text.removeprefix(star))
-
-
-def _hostname(text: str) -> str:
-    with contextlib.suppress(UrlError):
-        if not any(mark in text for mark in "/?#@\\* ") and (":" not in text or text.startswith("[")):
-            return hostname(canonical(f"http://{text}/"))
-    raise ValueError("a host's name such as www.example.org, without scheme, port and path; *. before it for all below")
 
 
 def _network(text: str) -> str:
@@ -102,7 +88,7 @@ def _not_all(pattern: Pattern) -> Pattern:
 _ENTRIES, _PATTERNS = Field(strict=False, max_length=MAX_ENTRIES), Field(strict=False, max_length=MAX_PATTERNS)
 _Text = Annotated[str, Field(min_length=1, max_length=MAX_ENTRY_CHARACTERS)]
 Domains = Annotated[tuple[Annotated[_Text, _each(_domain)], ...], _ENTRIES]
-Hosts = Annotated[tuple[Annotated[_Text, _each(_host_pattern)], ...], _ENTRIES]
+Hosts = Annotated[tuple[Annotated[_Text, _each(host_pattern)], ...], _ENTRIES]
 Networks = Annotated[tuple[Annotated[_Text, _each(_network)], ...], _ENTRIES]
 Suffixes = Annotated[
     tuple[Annotated[_Text, _each(_like(_SUFFIX, "an ending in small letters such as .zip"))], ...], _ENTRIES

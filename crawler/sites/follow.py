@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
-from crawler.base.errors import UrlError
-from crawler.base.urls import canonical, host, hostname, without_host_dot
+from crawler.base.item import PageType
+from crawler.base.urls import host, hostname, without_host_dot
 from crawler.base.yamlfile import Part
+from crawler.sites.host_names import checked_domain
 from crawler.sites.pattern import PatternField
 from crawler.sites.selector import Selector, SelectorField
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from crawler.sites.pattern import Pattern
 
 
-class Follow(Part):
-    """Which links of content pages are followed; its keys are named as in Scrapy's LinkExtractor."""
+class LinkRules(Part):
+    """Which links of pages are followed, whoever says so; the keys are named as in Scrapy's LinkExtractor."""
 
-    links: SelectorField = Field(
-        Selector.parse("css:a, area"),
-        description="Selects the links; of an element, the `href` counts. A `json:` selector if content pages are "
-        "JSON.",
-        examples=["css:article a"],
-    )
     allow: tuple[PatternField, ...] = Field(
         (),
         strict=False,
@@ -43,13 +38,56 @@ class Follow(Part):
         description="Regular expressions of addresses that aren't followed, even if `allow` matches.",
         examples=[["/print$"]],
     )
-    allow_domains: tuple[Annotated[str, Field(min_length=1, max_length=253)], ...] = Field(
+    allow_domains: tuple[Annotated[str, Field(min_length=1, max_length=253), AfterValidator(checked_domain)], ...] = (
+        Field(
+            (),
+            strict=False,
+            max_length=1_000,
+            description="Domains, each with its subdomains, that links may lead to besides. A redirect out of these "
+            "fails the page as `out-of-scope`.",
+            examples=[["example.org"]],
+        )
+    )
+    list_types: tuple[PageType, ...] = Field(
         (),
         strict=False,
-        max_length=100,
-        description="Domains, each with its subdomains, that links may lead to besides the page's own host. A redirect "
-        "out of these fails the page as `out-of-scope`.",
-        examples=[["example.org"]],
+        description="Types of pages that only lead on, whatever their address, as they are told of a page that is read "
+        "without selectors: `article`, `forum`, `product`, `collection`, `listing`, `documentation`, `service`. They "
+        "make no item, and count as `list-page`.",
+        examples=[["listing", "collection"]],
+    )
+    per_host: int = Field(
+        10_000,
+        ge=1,
+        le=100_000_000,
+        description="Most pages of one host that are crawled because of a link, over all pages and plans; what is over "
+        "counts as `over-budget`. The count is forgotten `FAIL_DAYS` after its first page.",
+        examples=[5_000],
+    )
+
+    def wants(self, url: str, page_url: str, start_hosts: AbstractSet[str] = frozenset()) -> bool:
+        """Returns whether a link is followed, or a redirect from a page that a link led to.
+
+        Args:
+            url: Canonical URL of the link, or of the redirect's target.
+            page_url: Canonical URL of the page with the link, or of the one that redirects.
+            start_hosts: The hosts that a plan's `start` names, by `host_of`.
+        """
+        return passes(url, self.allow, self.deny) and self.in_hosts(url, page_url, start_hosts)
+
+    def in_hosts(self, url: str, page_url: str, start_hosts: AbstractSet[str]) -> bool:  # noqa: ARG002 -- of plans
+        """Returns whether a link may lead to a host; the arguments are those of `wants`."""
+        return host(url) == host(page_url) or in_domains(url, self.allow_domains)
+
+
+class Follow(LinkRules):
+    """Which links of a site's content pages are followed; those of a page stay on its host."""
+
+    links: SelectorField = Field(
+        Selector.parse("css:a, area"),
+        description="Selects the links; of an element, the `href` counts. A `json:` selector if content pages are "
+        "JSON.",
+        examples=["css:article a"],
     )
     items: tuple[PatternField, ...] = Field(
         (),
@@ -64,38 +102,10 @@ class Follow(Part):
     per_page: int = Field(
         100, ge=1, le=10_000, description="Most links of one page that are followed; the first ones are.", examples=[50]
     )
-    per_host: int = Field(
-        10_000,
-        ge=1,
-        le=100_000_000,
-        description="Most pages of one host that are crawled because of a link, over all pages and plans; what is over "
-        "counts as `over-budget`. The count is forgotten `FAIL_DAYS` after its first page.",
-        examples=[5_000],
-    )
-
-    @field_validator("allow_domains")
-    @classmethod
-    def _domains(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(checked_domain(domain) for domain in value)
-
-    def wants(self, url: str, page_url: str) -> bool:
-        """Returns whether a link is followed, or a redirect from a page that a link led to.
-
-        Args:
-            url: Canonical URL of the link, or of the redirect's target.
-            page_url: Canonical URL of the page with the link, or of the one that redirects.
-        """
-        return passes(url, self.allow, self.deny) and self._in_scope(url, page_url)
 
     def makes_item(self, url: str) -> bool:
         """Returns whether the page with this canonical URL becomes an item; if not, it only leads on."""
-        url = without_host_dot(url)
-        return not self.items or any(pattern.found_in(url) for pattern in self.items)
-
-    def _in_scope(self, url: str, page_url: str) -> bool:
-        if host(url) == host(page_url):
-            return True
-        return in_domains(url, self.allow_domains)
+        return passes(url, self.items, ())
 
 
 def passes(url: str, allow: Sequence[Pattern], deny: Sequence[Pattern]) -> bool:
@@ -110,15 +120,3 @@ def in_domains(url: str, domains: Sequence[str]) -> bool:
     """Returns whether the host of an address is one of the domains, or below one."""
     name = hostname(url)
     return any(name == domain or name.endswith(f".{domain}") for domain in domains)
-
-
-def checked_domain(value: str) -> str:
-    """Returns a domain as hosts of canonical URLs have it.
-
-    Raises:
-        ValueError: It is none.
-    """
-    with contextlib.suppress(UrlError):
-        if not any(mark in value for mark in ":/?#@\\"):
-            return hostname(canonical(f"http://{value}/"))
-    raise ValueError("a domain such as example.org")

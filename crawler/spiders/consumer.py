@@ -117,6 +117,7 @@ class ConsumerSpider(FrontierSpider):
             markdown=self.makes_markdown,
             robot=self.robot,
             rules_robot=self.own_robot if any(crawl.is_general for crawl in crawls.values()) else "",
+            with_words=visit.scope is not None and visit.scope.asks("page"),
         )
         await self._keep_language(reading, visit)
         await self._offer_all(reading, visit, follow, rules, crawls=crawls, judged=self._judge(page, visit, crawls))
@@ -313,30 +314,33 @@ class ConsumerSpider(FrontierSpider):
             ExtractError: The page asks not to be indexed.
             UnavailableError: The worker stops, and Redis doesn't take what the page names instead of itself.
         """
-        if reading.found is None:
-            visit.note = reasons.LIST_PAGE
-            visit.leads_on = True  # for a plan that asks later: there is no item to tell it of
-            return True
-        canonical_url = None if isinstance(reading.found, ExtractError) else reading.found.canonical_url
-        refusing: dict[Seed, Note | Reason] = {}
+        canonical_url = reading.found.canonical_url if isinstance(reading.found, extract.Fields) else None
+        page_type = reading.known.page_type if reading.known else None
+        is_list = reading.found is None or bool(site.follow and page_type in site.follow.list_types)
+        refusing: dict[Seed, Note | Reason] = dict.fromkeys(visit.seeds, reasons.LIST_PAGE) if is_list else {}
         instead: list[Seed] = []
+        again: list[Seed] = []
         for seed, crawl in crawls.items():
             if not crawl.is_general or seed not in visit.seeds:
                 continue
-            if not crawl.makes_item(seed, page.url):
+            if is_list or not crawl.makes_item(seed, page.url, page_type):
                 refusing[seed] = reasons.LIST_PAGE
+                again += filter(None, [crawl.next_visit(seed, page_type, site)])
             elif reading.is_noindex:
                 refusing[seed] = reasons.NOINDEX
             elif named := crawl.canonical_page(seed, canonical_url, page.url, site):
                 refusing[seed] = reasons.CANONICAL
                 instead.append(named)
-        return await self._leave_out(refusing, instead, visit)
+        return await self._leave_out(refusing, instead, visit, again)
 
-    async def _leave_out(self, refusing: Mapping[Seed, Note | Reason], instead: Sequence[Seed], visit: Visit) -> bool:
+    async def _leave_out(
+        self, refusing: Mapping[Seed, Note | Reason], instead: Sequence[Seed], visit: Visit, again: Sequence[Seed]
+    ) -> bool:
         """Leaves plans that refuse a page's item to a visit of their own; returns whether all do, and ends it so.
 
         Args:
             instead: Pages that are offered in the place of this one.
+            again: The page by its schedule, where that was told by its type.
         """
         if not refusing:
             return False
@@ -346,6 +350,8 @@ class ConsumerSpider(FrontierSpider):
             return False
         if instead:
             await self.claiming.offers.offer(instead)
+        for seed in again:
+            await self.claiming.offers.offer([seed], due_ms=visit.claimed.due_ms + seed.interval_s * 1000)
         note = next(iter(refusing.values()))
         if isinstance(note, Reason):
             raise ExtractError(note)
@@ -373,9 +379,10 @@ class ConsumerSpider(FrontierSpider):
         Raises:
             ExtractError: It is for all of them.
         """
-        if visit.scope is None or not visit.scope.asks("page") or not isinstance(reading.found, extract.Fields):
+        known = reading.known
+        if visit.scope is None or not visit.scope.asks("page") or known is None:
             return
-        text = f"{reading.found.title}\n{reading.found.content}"
+        text = f"{known.title}\n{known.content or reading.words}"
         language = await asyncio.to_thread(language_of, text)
         try:
             visit.scope.judge(visit.seed.url, language=language or "")

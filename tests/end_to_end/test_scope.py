@@ -113,6 +113,24 @@ def test_a_page_in_a_wrong_language_makes_no_item_and_leads_nowhere(serve, crawl
     crawl.total()
 
 
+def test_a_list_without_a_text_has_the_language_of_its_links(serve, crawl):
+    links = {"/zh": "这是一篇关于重庆洪水的新闻报道", "/en": "The firefighters rescue people of the city"}
+
+    def pages(path):
+        if path not in links:
+            return page(path, text=CHINESE)
+        anchors = "".join(f"<div><a href='{path}/{n}'>{links[path]}</a></div>" for n in range(20))
+        return typed("text/html; charset=utf-8", f"<title>-</title>{anchors}".encode())
+
+    host = serve(pages)
+    start = [f"{host.url}/zh", f"{host.url}/en"]
+    submit(crawl, start=start, scope={"languages": ["zh"]}, follow={"depth": 1, "links": 2})
+    crawl.finish()
+    assert sorted(asked.path for asked in host.pages()) == ["/en", "/zh", "/zh/0", "/zh/1"]
+    assert crawl.unfinished()[f"{host.url}/en"] == ("failed", "scope-languages")
+    crawl.total()
+
+
 def test_two_plans_of_one_page_each_follow_it_by_their_own_scope(serve, crawl):
     host = serve(lambda path: page(path, *(("/a/1", "/b/1") if path == "/" else ())))
     for name in ("a", "b"):

@@ -266,3 +266,28 @@ def test_sitemaps_and_feeds_name_pages_to_begin_with(serve, crawl):
     assert {item["resource"] for item in crawl.items()} == {"web"}
     assert crawl.unfinished() == {}
     crawl.total()
+
+
+def test_lists_that_reading_tells_make_no_item_and_are_asked_again_by_schedule(serve, crawl):
+    story = "".join(
+        f"<p>The flood took bridge number {n} and the road behind it, people of the town say.</p>" for n in range(9)
+    )
+    article = f"<meta property=og:type content=article><title>Flood</title><article><h1>Flood</h1>{story}</article>"
+    board = "".join(f"<div><a href='/article/{n}'>Article {n}</a></div>" for n in range(20))
+
+    def pages(path):
+        return {"/": page(path, "/board"), "/board": [answer(f"<title>Board</title>{board}".encode())]}.get(
+            path, [answer(article.encode())]
+        )
+
+    host = serve(pages)
+    follow = {"depth": 2, "links": 3, "list_types": ["listing", "collection"]}
+    submit(crawl, start=[f"{host.url}/"], follow=follow, schedule="every 1m")
+    crawl.finish()  # what waits for its next time keeps no crawl going
+    assert paths(host, crawl) == {f"/article/{n}": 1 for n in range(3)}
+    assert Counter(one.path for one in host.pages()) == {"/": 1, "/board": 1} | {f"/article/{n}": 1 for n in range(3)}
+    total = crawl.total()
+    assert (total["ready"], total["finished"]) == (2, 4)
+    assert total["notes"] == {"visits": 1, "waiting": 2, "list-page": 2}
+    due = crawl.json("seeds", "show", f"{host.url}/board")["seeds"]
+    assert {seed["state"] for seed in due} == {"finished", "ready"}

@@ -57,6 +57,14 @@ def test_a_page_without_an_item_still_has_links():
         reading.fields()
 
 
+def test_a_page_without_content_has_the_fields_and_words_that_it_has():
+    body = b"<h1>Flood</h1><a href=/t/2>more</a><script>x</script>"
+    reading = extract.read(page(body), FORUM, max_links=0, with_words=True)
+    assert (reading.known.title, reading.words.split()) == ("Flood", ["Flood", "more"])
+    assert extract.read(page(THREAD), FORUM, max_links=0, with_words=True).words == ""
+    assert extract.read(page(b"\0\1", "image/png"), FORUM, max_links=0, with_words=True).known is None
+
+
 def test_a_page_that_is_no_html_has_neither():
     with pytest.raises(ExtractError, match="not-html"):
         extract.read(page(b"%PDF-1.7", "application/pdf"), FORUM, max_links=10)

@@ -93,6 +93,8 @@ def test_a_site_without_follow_follows_nothing():
         ("{allow: x}", "allow"),
         ("{allow_domains: ['a/b']}", "a domain such as example.org"),
         ("{allow_domains: ['a.test:80']}", "a domain such as example.org"),
+        ("{allow_domains: ['*.a.test']}", "a domain such as example.org"),
+        ("{list_types: [lists]}", "listing"),
         ("{depth: 0}", "depth"),
         ("{per_page: 10001}", "per_page"),
         ("{per_host: 0}", "per_host"),

@@ -29,7 +29,7 @@
 --   how many counts follow;
 --   for each count: `PLAN SITE INTERVAL`; 'known' (they are remembered so) or the reason why they are refused; of how
 --     many seeds;
---   for each seed: fingerprint, stored value, when it is due in ms ('0': now).
+--   for each seed: fingerprint, stored value, when it is due in ms ('0': now; else a scheduled one's page was visited).
 -- Returns one byte, an answer below, for each seed that it came to, from the first on. Returns nil, and does nothing,
 -- where the receipt that it relies on isn't there any more.
 
@@ -55,6 +55,7 @@ local stored, further, has_failed, is_parked, has_new_words = {}, {}, {}, {}, {}
 
 local new_ranks = {} -- fingerprint -> rank, of those new seeds that are due (lib/order.lua)
 local is_any_ready = false -- whether a seed is ready that was not
+local visited = {} -- fingerprints of new scheduled seeds whose page was visited before they were offered
 
 -- Returns the stored value of a page of a host that was delivered before: its plan is told of it without a fetch.
 local function without_fetch(value, host) return DELIVERED .. string.sub(value, #host + 1) end
@@ -292,10 +293,14 @@ local function answer_seeds()
       answers[n] = stays_known(fingerprint, kind) and ANSWER.new_stays_known or ANSWER.new
       stored[fingerprint] = value -- should it come twice in this call
       local due = tonumber(due_text)
-      if due == 0 then due = now end
       new[#new + 1] = fingerprint
       new[#new + 1] = value
       append_to(new_by_plan, kind.plan, fingerprint)
+      if due > 0 and kind.interval > 0 then
+        visited[#visited + 1] = fingerprint
+        book(kind, 'waiting', 1)
+      end
+      if due == 0 then due = now end
       if due <= now and host ~= DELIVERED then new_ranks[fingerprint] = order.rank_of(value) end
       append_to(new_by_host, host, due)
       append_to(new_by_host, host, fingerprint)
@@ -320,10 +325,10 @@ local function end_notes(answers)
   end
 end
 
--- Writes the new seeds: ready:HOST, `hosts`, followed:HOST, wanted:PLAN; `also` of those that have grown; and `seed` of
--- both at the end, so that none is known where junk in another key breaks the call off before. A host with older seeds
--- keeps its score, which may be later than their time since its turns are taken; unless a new seed is due before all of
--- them.
+-- Writes the new seeds: ready:HOST, `hosts`, `scheduled`, followed:HOST, wanted:PLAN; `also` of those that have grown;
+-- and `seed` of both at the end, so that none is known where junk in another key breaks the call off before. A host with
+-- older seeds keeps its score, which may be later than their time since its turns are taken; unless a new seed is due
+-- before all of them.
 local function store(new, new_by_plan, new_by_host, first_due_of)
   local names = {}
   for host in pairs(new_by_host) do names[#names + 1] = host end
@@ -344,6 +349,7 @@ local function store(new, new_by_plan, new_by_host, first_due_of)
     if call('INCRBY', followed .. host, seeds) == seeds then call('PEXPIRE', followed .. host, window_ms) end
   end
   for plan, fingerprints in pairs(new_by_plan) do write_all('SADD', wanted .. plan, fingerprints) end
+  write_all('SADD', scheduled, visited)
   local lines = {}
   for fingerprint in pairs(has_new_words) do
     new[#new + 1], new[#new + 2] = fingerprint, stored[fingerprint]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crawler.plans.plan_follow import PlanFollow
-
 if TYPE_CHECKING:
     from crawler.base.models import Seed
+    from crawler.plans.plan_follow import PlanFollow
     from crawler.sites.follow import Follow
     from crawler.worker.definitions.plan_crawl import PlanCrawl
 
@@ -30,7 +29,7 @@ class PageLinks:
     @property
     def per_page(self) -> int:
         """Most links of the page that are followed."""
-        return self.follow.links if isinstance(self.follow, PlanFollow) else self.follow.per_page
+        return self.follow.per_page
 
     @property
     def wants_words(self) -> bool:

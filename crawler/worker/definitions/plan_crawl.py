@@ -24,6 +24,7 @@ from crawler.scope.scorers.choice import scorer_class
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from crawler.base.item import PageType
     from crawler.base.log_events import EventLogger
     from crawler.base.models import Seed
     from crawler.base.reasons import Reason
@@ -74,9 +75,7 @@ class PlanCrawl:
 
     def wants(self, url: str, page_url: str, follow: PlanFollow | Follow) -> bool:
         """Returns whether a link is followed, whatever the scope says; both addresses are canonical."""
-        if isinstance(follow, PlanFollow):
-            return follow.wants(url, page_url, self._start_hosts)
-        return follow.wants(url, page_url)
+        return follow.wants(url, page_url, self._start_hosts)
 
     def refusal(self, url: str, depth: int = 0, page_url: str = "", kind: Kind = "page") -> str:
         """Returns the name of the filter by which an address is out of the plan's scope; empty: it is in scope."""
@@ -110,9 +109,15 @@ class PlanCrawl:
             return None
         return self._at(seed, seed.url)
 
-    def makes_item(self, seed: Seed, url: str) -> bool:
+    def makes_item(self, seed: Seed, url: str, page_type: PageType | None = None) -> bool:
         """Returns whether the page of a seed makes an item, found at an address; a scheduled one only leads on."""
-        return not seed.interval_s and not self.follow.only_leads_on(url)
+        return not seed.interval_s and not self.follow.only_leads_on(url, page_type)
+
+    def next_visit(self, seed: Seed, page_type: PageType | None, site: Site) -> Seed | None:
+        """Returns the scheduled seed of a list that was told by its type; None: it isn't asked again, or has a time."""
+        types = (*self.follow.list_types, *(site.follow.list_types if site.follow else ()))
+        is_new = self._interval_s and not seed.interval_s and page_type in types
+        return replace(seed, interval_s=self._interval_s, further_keywords=()) if is_new else None
 
     def canonical_page(self, seed: Seed, url: str | None, page_url: str, site: Site) -> Seed | None:
         """Returns the seed of the page that a seed's page names as the one to index; None: itself, or none of the plan.

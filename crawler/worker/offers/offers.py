@@ -103,7 +103,13 @@ class Offers:
         self._alone: set[asyncio.Task[None]] = set()  # send bundles that Redis doesn't take with others
 
     async def offer(
-        self, seeds: Iterable[Seed], frontier: Frontier = "content", *, edition: int = 0, budget: int = 0
+        self,
+        seeds: Iterable[Seed],
+        frontier: Frontier = "content",
+        *,
+        edition: int = 0,
+        budget: int = 0,
+        due_ms: int = 0,
     ) -> Offered:
         """Offers seeds and returns what became of them; waits as long as Redis is away or full.
 
@@ -112,6 +118,7 @@ class Offers:
         Args:
             edition: Of the page that led to them, as in `OfferTerms`.
             budget: How many followed links each host may have, likewise.
+            due_ms: When they come due, likewise.
 
         Raises:
             UnavailableError: The worker stops, and Redis has taken some of the seeds at most. The next visit of the
@@ -120,7 +127,7 @@ class Offers:
         by_partition: dict[int, list[Seed]] = defaultdict(list)
         for seed in seeds:
             by_partition[partition_of(seed.host, len(self._leases))].append(seed)
-        loop, terms = asyncio.get_running_loop(), OfferTerms(edition=edition, budget=budget, confirmed=True)
+        loop, terms = asyncio.get_running_loop(), OfferTerms(due_ms, edition, budget, confirmed=True)
         bundles = [_Bundle(list(map(Proposal.of, own)), terms, loop.create_future()) for own in by_partition.values()]
         for partition, bundle in zip(by_partition, bundles, strict=True):
             key = (frontier, partition)

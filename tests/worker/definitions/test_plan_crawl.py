@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from crawler import plans
+from crawler import plans, sites
 from crawler.base.errors import PlanError, UnavailableError
 from crawler.base.events import Events
 from crawler.base.models import Seed
+from crawler.plans.plan_follow import PlanFollow
 from crawler.plans.plan_record import PlanRecord
 from crawler.sites import load
 from crawler.worker.definitions.plan_cache import PlanCache
@@ -21,7 +22,7 @@ PLAN = """
 name: city
 start: [https://a.test/]
 schedule: every 1h
-follow: {depth: 3, list: [/page/]}
+follow: {depth: 3, list: [/page/], list_types: [listing]}
 sites: [any, {use: mediawiki, name: wiki, base: "https://w.test", hosts: [w.a.test]}]
 """
 FRONT = Seed("https://a.test/", "city", "web", keywords=("flood",), row='{"a":"b"}', general=True)
@@ -91,6 +92,21 @@ async def test_a_link_is_one_step_further_and_read_by_the_site_of_its_host(crawl
     assert (listed.interval_s, crawl.makes_item(listed, listed.url)) == (3_600, False)
     assert crawl.makes_item(linked, linked.url)
     assert not crawl.makes_item(linked, "https://a.test/page/2")  # to which it has redirected
+
+
+async def test_a_list_is_told_by_the_type_that_reading_tells_of_its_page(crawls):
+    crawl, site = await crawls.of(FRONT), sites.parse("{name: s, follow: {list_types: [forum]}}", "s.yaml")
+    linked = crawl.linked(FRONT, "https://a.test/1")
+    assert (crawl.makes_item(linked, linked.url, "listing"), crawl.makes_item(linked, linked.url, "forum")) == (
+        False,
+        True,
+    )
+    assert crawl.next_visit(linked, "listing", load("web")) == replace(linked, interval_s=3_600)
+    assert crawl.next_visit(linked, "forum", site) == replace(linked, interval_s=3_600)
+    assert crawl.next_visit(linked, "forum", load("web")) is None
+    assert crawl.next_visit(replace(linked, interval_s=60), "listing", load("web")) is None
+    detail = PlanFollow(list_types=("listing",), detail=("/article/",))
+    assert not detail.only_leads_on("https://a.test/article/1", "listing")
 
 
 @pytest.mark.parametrize(
