@@ -56,8 +56,26 @@ def pytest_collection_modifyitems(items):
             item.add_marker("process")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Spares the garbage collector what is imported and collected, which stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish():
-    """Keeps the garbage collector from visiting thousands of tests, which stay to the end, again and again."""
+    """Keeps it from visiting thousands of tests again and again."""
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _spared():
+    """Keeps it from visiting what a file's tests leave for good: modules, caches, servers. What they leak was told."""
+    yield
+    gc.collect()
     gc.freeze()
 
 

@@ -7,11 +7,14 @@ says which part runs. `make times` records anew.
 from __future__ import annotations
 
 import collections
+import functools
 import json
 import os
 import random
 import time
 from pathlib import Path
+
+import pytest
 
 TIMES = Path(__file__).with_name("times.json")
 # What each part of `make ci` may take on two processors with nothing beside it: with the installs, half an hour.
@@ -41,14 +44,36 @@ def pytest_addoption(parser):
     group.addoption("--shuffle", metavar="SEED", help="files in another order, and the tests of each")
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Leaves out files without a test of the part: to import them all takes each process many seconds."""
+    part = config.getoption("--part")
+    if part == "test" or collection_path.suffix != ".py" or _says_mark(collection_path, part):
+        return None
+    return True
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Puts the files first that take longest, so that all processes end together."""
+    for item in items:
+        for part in BUDGET_SECONDS:
+            if item.get_closest_marker(part) and not _says_mark(item.path, part):
+                raise pytest.UsageError(
+                    f"{item.nodeid}: neither its file nor its folder's conftest.py says mark.{part}"
+                )
     if seed := config.getoption("--shuffle"):
         places = {path: random.Random(f"{seed} {path}").random() for path in {item.path for item in items}}
         items.sort(key=lambda item: (places[item.path], random.Random(f"{seed} {item.nodeid}").random()))
         return
     seconds = recorded()[config.getoption("--part")]
     items.sort(key=lambda item: -seconds.get(_file(item.nodeid), 1.0))
+
+
+@functools.cache
+def _says_mark(path, part):
+    """Returns whether a file's tests may have the mark of a part: by itself, or by a fixture of its folder."""
+    files = (path, path.with_name("conftest.py"))
+    return any(f"mark.{part}" in file.read_text(encoding="utf-8") for file in files if file.exists())
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -1,4 +1,4 @@
-"""Figures are kept beside the frontier: in the same Redis, and once more in a Redis Cluster."""
+"""Figures are kept beside the frontier: in the same Redis, and once more in a Redis Cluster (`pytest.mark.faults`)."""
 
 from frontier.conftest import redis, redis_settings
 
