@@ -103,8 +103,12 @@ class Keys:
         return f"{self._stem}:failed_answer_order:{of}"
 
     def plan_budget(self, plan: str) -> str:
-        """Hash: what a plan has used of its budget -> number. Deleted with the plan."""
+        """Hash: what a plan has taken of its budget -> number (lua/lib/held_pages.lua). Deleted with the plan."""
         return f"{self._stem}:budget:{plan}"
+
+    def held_pages(self, plan: str) -> str:
+        """Hash: fingerprint -> for which claim a page of a plan with a budget is in flight. Deleted with the plan."""
+        return f"{self._stem}:held_pages:{plan}"
 
     def plan_yield(self, plan: str) -> str:
         """Hash: what was counted -> number, of a plan's searches. Expires."""
@@ -196,7 +200,8 @@ class TurnField(StrEnum):
 # owner, a plan or `PLAN:SITE`.
 FRONTIER_KEYS = tuple(
     """lock hosts ready: execute claims held: finish plan_numbers fail seed also wanted: cancelled: tries reasons
-    crashes quarantine quarantine_owner scheduled parked counts wake_pause unfilled lapsed followed:""".split()
+    crashes quarantine quarantine_owner scheduled parked counts wake_pause unfilled lapsed used
+    followed:""".split()
 )
 SHARED_KEYS = tuple(
     """turn: turns: fence: sessions renewed spared receipts plan_states ledger: ledgers politeness host_orders

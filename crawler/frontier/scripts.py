@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PARTS = (
     "keys",
     "values",
+    "held_pages",
     "clock",
     "budget",
     "sessions",

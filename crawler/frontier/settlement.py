@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -10,6 +10,21 @@ if TYPE_CHECKING:
     from crawler.base.reasons import Note, Reason
 
 Operation = Literal["finish", "retry", "fail", "release", "postpone", "fetch"]
+
+
+@dataclass(slots=True)
+class BudgetUse:
+    """What a visit uses of the budgets of its plans.
+
+    Attributes:
+        editions: Plan -> the edition whose budget was asked for the page.
+        bytes: Of the page.
+        items: That it became.
+    """
+
+    editions: dict[str, int] = field(default_factory=dict)
+    bytes: int = 0
+    items: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +41,7 @@ class Settlement:
             later can be told of that item without a fetch. Or it is a search page of a scheduled run, which nobody asks
             for after the run.
         left_out: Of a `finish`: plans of the claim that it wasn't for. The seed becomes ready for them, by themselves.
+        use: What it uses of its plans' budgets; None: they have none.
     """
 
     operation: Operation
@@ -34,12 +50,26 @@ class Settlement:
     reason: Reason | Note | Literal[""] = ""
     tellable: bool = False
     left_out: frozenset[str] = frozenset()
+    use: BudgetUse | None = None
 
     def packed(self) -> tuple[object, ...]:
         """Returns the words for settle.lua, in its order."""
         claimed = self.claimed
         amount_ms = self.amount_ms if self.operation in ("retry", "postpone") else claimed.due_ms
-        return self.operation, claimed.fingerprint, claimed.claim, amount_ms, self.reason, self.served
+        return self.operation, claimed.fingerprint, claimed.claim, amount_ms, self.reason, self.served, self._used
+
+    @property
+    def _used(self) -> str:
+        """What the page used of each plan's budget. One that was handed back untried, or left out, used no page."""
+        if self.use is None:
+            return ""
+        tried, items = self.operation in ("finish", "retry", "fail"), self.use.items * (self.operation == "finish")
+        return "\n".join(
+            f"{plan} {edition} 0 0 {self.use.bytes}"
+            if plan in self.left_out
+            else f"{plan} {edition} {int(tried)} {items} {self.use.bytes}"
+            for plan, edition in self.use.editions.items()
+        )
 
     @property
     def served(self) -> str:

@@ -42,3 +42,18 @@ class PlanBudget(Part):
         description="Likewise, of all hosts of one registrable domain, as the public suffix list has it.",
         examples=[2_000],
     )
+    per_depth: int | None = Field(
+        None,
+        ge=1,
+        le=MOST,
+        description="Likewise, of each depth: of start pages, of those that they link to, and so on.",
+        examples=[5_000],
+    )
+    per_template: int | None = Field(
+        None,
+        ge=1,
+        le=MOST,
+        description="Likewise, of one kind of address on a host: of those that differ by digits, ids, dates, what "
+        "their query says, and what stands below their second folder.",
+        examples=[300],
+    )

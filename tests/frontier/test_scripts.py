@@ -60,7 +60,7 @@ def test_lua_names_the_keys_in_the_order_of_python():
 
 
 def test_only_what_leads_to_more_is_refused_by_a_full_redis():
-    assert {name for name, text in SCRIPTS.items() if text.startswith("#!lua\n")} == {"claim", "offer"}
+    assert {name for name, text in SCRIPTS.items() if text.startswith("#!lua\n")} == {"claim", "offer", "take_page"}
     assert all(text.startswith(("#!lua\n", "#!lua flags=allow-oom\n")) for text in SCRIPTS.values())
     assert scripts.source("settle").startswith("#!lua flags=allow-oom\n")
 

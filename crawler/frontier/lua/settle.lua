@@ -7,23 +7,25 @@
 -- ARGV: wake channel, the other frontier's; owner; MAX_ATTEMPTS, FAIL_DAYS; a failing host's first backoff and its
 -- longest, in ms;
 --   number of settlements;
---   for each settlement: operation, fingerprint, claim id, amount, reason, served
+--   for each settlement: operation, fingerprint, claim id, amount, reason, served, use
 --     finish   done and delivered. reason: '' or a note to count; amount: when the seed was due, for a scheduled one;
 --              served: '1' if plans that ask later can be told of the page, or it is a search page of a scheduled run,
 --              else '0', and behind it the plans that it was delivered for, each after a space. Other plans of the seed
 --              have asked since it was claimed: it becomes ready for those
 --     retry    tried in vain for `reason`: due again in `amount` ms, or failed after MAX_ATTEMPTS tries
---     fail     failed for `reason`; served: as for `finish`, the plans that it was visited for
+--     fail     failed for `reason`; served: as for `finish`, the plans that it was visited for. Where the reason is a
+--              plan's budget and the plan was submitted anew since, the seed is ready again, due at `amount`
 --     release  not tried: ready again, due at `amount`
 --     postpone not tried: ready again, due in `amount` ms
 --     fetch    claimed to be told of its page, but must be fetched: ready for that, due at `amount`; served: its host
+--     use: what `used` holds of it (lib/keys.lua); '' where its plans have no budget
 --   for each turn: host; token (0: it is kept, this only reports on the host); ms since its last start (-1: none); ms
 --     of backoff that the host asks for (0: none); and how many of its requests the host answered well, how many then
 --     failed at a seed's first try, and how many the host refused because it is overloaded
 -- Returns {how many settlements ended a claim, how many of them it came to, and how many of the turns}. Those that it
 --   came to and that ended none found the claim somebody else's by now.
 
-local HEAD_WORDS, SETTLEMENT_WORDS, TURN_WORDS = 8, 6, 7 -- how many of ARGV each part takes
+local HEAD_WORDS, SETTLEMENT_WORDS, TURN_WORDS = 8, 7, 7 -- how many of ARGV each part takes
 local MAX_FORGIVEN = 20 -- failures in a row that are taken for the pages' own, after a page that was answered
 local MAX_EXPIRED = 20 -- most failed seeds that are forgotten in one call
 
@@ -167,8 +169,17 @@ local function record_finished()
   for plan, fingerprints in pairs(by_plan) do write_all('SREM', wanted .. plan, fingerprints) end
 end
 
--- Ends the claims of the call that are still the owner's. Reads `claims`, `seed` and `also`; deletes from `execute`,
--- `claims` and held:OWNER. Returns how many claims it ended, and how many it came to.
+-- Returns whether a plan was submitted anew since its budget was asked for a page: nobody has asked the new one.
+local function has_new_budget(reason, use)
+  if not string.match(reason, '^budget%-') then return false end
+  for plan, edition in string.gmatch(use, '([^ \n]+) (%d+)[^\n]*') do
+    if select(2, state_of_plan(plan)) > tonumber(edition) then return true end
+  end
+  return false
+end
+
+-- Ends the claims of the call that are still the owner's. Reads `claims`, `seed` and `also`; writes `used`; deletes
+-- from `execute`, `claims` and held:OWNER. Returns how many claims it ended, and how many it came to.
 local function settle()
   local fingerprints = {}
   for n = 1, number do fingerprints[n] = select(2, settlement_words(n)) end
@@ -177,7 +188,7 @@ local function settle()
   local ended, is_ended, done = {}, {}, 0
   for n, fingerprint in ipairs(fingerprints) do
     if not has_time() then break end
-    local operation, _, claim, amount_text, reason, served = settlement_words(n)
+    local operation, _, claim, amount_text, reason, served, use = settlement_words(n)
     local amount = tonumber(amount_text)
     if present[n] == claim and values[n] and not is_ended[fingerprint] then
       local host, kinds = host_and_kinds(values[n], further[n])
@@ -185,6 +196,8 @@ local function settle()
       ended[#ended + 1] = fingerprint
       is_ended[fingerprint] = true
       book_all(kinds, 'executing', -1)
+      if use ~= '' then call('HSET', used, fingerprint .. claim, use) end
+      if operation == 'fail' and has_new_budget(reason, use) then operation = 'release' end
       if operation == 'finish' then
         if interval > 0 then
           end_visited(fingerprint, values[n], host, kinds, amount, reason)

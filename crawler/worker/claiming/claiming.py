@@ -16,7 +16,7 @@ from crawler.plans.registry import Registry
 from crawler.servers.redis_full import RedisFull
 from crawler.worker.claiming.claims import Claims
 from crawler.worker.claiming.fair_share import FairShare
-from crawler.worker.definitions.plan_budgets import PlanBudgets
+from crawler.worker.claiming.plan_budgets import PlanBudgets
 from crawler.worker.definitions.plan_cache import PlanCache
 from crawler.worker.definitions.plan_crawl import PlanCrawls
 from crawler.worker.definitions.plan_words import PlanWords
@@ -105,7 +105,7 @@ class Claiming:
         self.plans = PlanCache(self.registry, events)
         self.plan_words = PlanWords(self.plans, self.sites)
         self.plan_crawls = PlanCrawls(self.plans, self.sites, config.settings)
-        self.plan_budgets = PlanBudgets(redis, keys, events)
+        self.plan_budgets = PlanBudgets(redis, keys, config.frontier.partitions, events)
         self.searches = SearchProgress(redis, keys)
         self.gaps = Gaps()
         self.teller = Teller(events)
@@ -226,6 +226,7 @@ class Claiming:
         if not await self.settler.send_all(self._session_s):
             logger.warning(log_events.REDIS_AWAY_AT_END)
         await self.settler.close()
+        await self.plan_budgets.close()
         for lease in self._life.session.leases:
             if lease.reachable:
                 with contextlib.suppress(RedisError):

@@ -7,7 +7,7 @@ import contextlib
 import logging
 from collections import defaultdict, deque
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from redis.exceptions import RedisError
 
@@ -26,10 +26,17 @@ if TYPE_CHECKING:
 logger: EventLogger = logging.getLogger(__name__)
 
 
+class BudgetsUsed(NamedTuple):
+    """Event: Redis has taken settlements of a partition by which pages used something of their plans' budgets."""
+
+    partition: int
+
+
 class Settler:
     """Holds settlements and released turns until Redis has taken them.
 
     While Redis is away they wait here. Claims fail then, too, so there are never more than this worker carried.
+    Publishes `BudgetsUsed`.
 
     Args:
         batch: The most settlements in one call, from 1.
@@ -134,6 +141,8 @@ class Settler:
             else:
                 self._subtract(len(settlements) + len(turns))
                 self._report(accepted, refused)
+                if any(settlement.use for settlement in settlements):
+                    self._events.publish(BudgetsUsed(partition))
         self._settlements.pop(key, None)
         self._turns.pop(key, None)
 

@@ -105,7 +105,6 @@ class RequestState:
         turn_use: Its use of its turns while it is on the wire; None: it hasn't started, or is answered.
         render: Has a browser render the answer that came, where it depends on what that lacks; None: it doesn't.
         rendered: What a browser says of the answer.
-        budgeted: Its page was taken of the budgets of its plans.
         bytes_in: Of the last answer as it came, with its head.
         bytes_out: Of what was sent for it, likewise.
     """
@@ -117,7 +116,6 @@ class RequestState:
     turn_use: TurnUse | None = None
     render: Callable[[], Awaitable[Response]] | None = None
     rendered: RenderedPage = NOT_RENDERED
-    budgeted: bool = False
     bytes_in: int = 0
     bytes_out: int = 0
 

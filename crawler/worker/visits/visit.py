@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 from crawler.base import reasons
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from crawler.base.events import Events
     from crawler.base.models import Claimed, Seed
     from crawler.base.reasons import HandBack, Note, Reason
+    from crawler.frontier.settlement import BudgetUse
     from crawler.worker.visits.visit_scope import VisitScope
 
 T = TypeVar("T")
@@ -111,6 +112,7 @@ class Visit:
         error_text: What the error says for which it ends in vain; empty: no more than the settlement's reason.
         note: What the ledger counts beside a finish, such as `redirected`; empty: none.
         items: How many items it has yielded under the page's own `id`.
+        use: What it uses of the budgets of these plans; None: they have none, or weren't asked yet.
         scope: The scopes of these plans; None: they have none, or it isn't known yet.
         seeds: The page as each plan wants it that isn't left out; the first plan's first.
         leads_on: The page leads to further pages, or has yielded more than items under its own `id`.
@@ -128,6 +130,7 @@ class Visit:
     leads_on: bool = field(default=False, init=False)
     has_gaps: bool = field(default=False, init=False)
     answer: AnswerHead | None = field(default=None, init=False)
+    use: BudgetUse | None = field(default=None, init=False)
     scope: VisitScope | None = field(default=None, init=False)
     seeds: tuple[Seed, ...] = field(init=False)
     deadline: Deadline = field(init=False)
@@ -285,6 +288,9 @@ class Visit:
 
     def _end(self, settlement: Settlement) -> None:
         self._stop()
+        if self.use is not None:
+            self.use.items = self.items
+            settlement = replace(settlement, use=self.use)
         self._events.publish(VisitEnded(self, settlement))
 
     def _stop(self) -> None:

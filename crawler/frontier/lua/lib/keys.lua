@@ -49,6 +49,9 @@
 --                     for (lib/shares.lua); expires.
 --   lapsed            Sorted set: owner -> its session's deadline. Owners whose sessions lapsed and who may still hold
 --                     something here.
+--   used              Hash: fingerprint and claim -> a line `PLAN EDITION PAGES ITEMS BYTES` for each plan with a budget
+--                     of which a settled page has used that. Plans lie in another slot: workers book it there, for each
+--                     other too (worker/claiming/plan_budgets.py), and delete it here.
 --   followed:HOST     String: how many seeds were accepted there because a page links to them; expires FAIL_DAYS after
 --                     the first.
 -- Of both frontiers:
@@ -72,9 +75,9 @@
 -- Of the other frontier, whose hosts take the same turns: hosts, ready:HOST, held:OWNER, wake_pause, lapsed.
 
 local lock, hosts, ready, execute, claims, held, finish, plan_numbers, fail, seed, also, wanted, cancelled, tries,
-  reasons, crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, unfilled, lapsed, followed,
-  turn, turns, fence, sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness, host_orders,
-  browser_sites, other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
+  reasons, crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, unfilled, lapsed, used,
+  followed, turn, turns, fence, sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness,
+  host_orders, browser_sites, other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 
 local frontier = string.match(lock, ':(%a+):lock$') -- 'nav' or 'content'
 local other_frontier = frontier == 'nav' and 'content' or 'nav'
