@@ -6,13 +6,15 @@ local call = redis.call
 
 -- Reads a number, as Lua's own `tonumber` would; but what is no number counts as 0. What lies in Redis isn't trusted:
 -- junk there must stop no script.
-local MAX_NUMBER = 2 ^ 53 -- beyond that, Lua's numbers lose digits
-local parsed = tonumber
-local function tonumber(value)
-  local number = parsed(value)
-  if number and number <= MAX_NUMBER and number >= -MAX_NUMBER then return number end
-  if not number or number ~= number then return 0 end
-  return number > 0 and MAX_NUMBER or -MAX_NUMBER
+local tonumber = tonumber
+do -- a script has at most 200 locals at once
+  local parsed, MAX_NUMBER = tonumber, 2 ^ 53 -- beyond that, Lua's numbers lose digits
+  function tonumber(value)
+    local number = parsed(value)
+    if number and number <= MAX_NUMBER and number >= -MAX_NUMBER then return number end
+    if not number or number ~= number then return 0 end
+    return number > 0 and MAX_NUMBER or -MAX_NUMBER
+  end
 end
 
 -- Writes a whole number as Redis wants it. Faster than leaving it to Redis, which takes every number for a fraction.
