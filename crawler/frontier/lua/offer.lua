@@ -326,9 +326,9 @@ local function end_notes(answers)
 end
 
 -- Writes the new seeds: ready:HOST, `hosts`, `scheduled`, followed:HOST, wanted:PLAN; `also` of those that have grown;
--- and `seed` of both at the end, so that none is known where junk in another key breaks the call off before. A host with
--- older seeds keeps its score, which may be later than their time since its turns are taken; unless a new seed is due
--- before all of them.
+-- and `seed` of both at the end, so that none is known where junk in another key breaks the call off before. A host
+-- with older seeds keeps its score, which may be later than their time since its turns are taken; unless a new seed is
+-- due before all of them.
 local function store(new, new_by_plan, new_by_host, first_due_of)
   local names = {}
   for host in pairs(new_by_host) do names[#names + 1] = host end
