@@ -50,8 +50,8 @@
 --   lapsed            Sorted set: owner -> its session's deadline. Owners whose sessions lapsed and who may still hold
 --                     something here.
 --   used              Hash: fingerprint and claim -> what a settled page has used of budgets: a line `PLAN EDITION
---                     PAGES ITEMS BYTES` for each plan that has one. Plans lie in another slot: a worker books it there, and
---                     deletes it here (worker/claiming/plan_budgets.py).
+--                     PAGES ITEMS BYTES` for each plan that has one. Plans lie in another slot: a worker books it
+--                     there, and deletes it here (worker/claiming/plan_budgets.py).
 --   followed:HOST     String: how many seeds were accepted there because a page links to them; expires FAIL_DAYS after
 --                     the first.
 -- Of both frontiers:
