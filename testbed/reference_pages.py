@@ -67,6 +67,7 @@ PLAN_HEADINGS = {
     "SiteUse": "An entry of `sites`",
     "KeywordClass": "A class of `keywords`",
     "PlanFollow": "`follow`",
+    "PlanSearches": "`searches`",
     "PlanBudget": "`budget`",
     "ScopeFile": "`scope`",
     "ScopeRules": "`scope.media`",

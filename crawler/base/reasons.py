@@ -161,9 +161,11 @@ REPLACED = Reason("replaced", "its plan was replaced before it was crawled")
 DELETED = Reason("deleted", "its plan was deleted")
 CRASHED_WORKER = Reason("crashed-worker", "worker after worker died with it")
 DAMAGED = Reason("damaged", "what Redis holds of it isn't a page")
+LOW_YIELD = Reason("low-yield", "a search page that wasn't asked for: it would bring less than `least_new` of its plan")
 UNKNOWN = Reason("unknown", "Redis has lost why")
 
 # Why seeds are given back untried.
+BETTER_FIRST = HandBack("better-first", "a search page that comes later, since others are expected to bring more")
 STOPPED = HandBack("stopped", "its worker stops, or need not hold it now")
 FOLLOWS = HandBack("follows", "a delivered page leads on, so that it is fetched instead of told of")
 MATCHES_TEXT = HandBack(
@@ -201,6 +203,7 @@ PAST_THE_END = Note(
 NOT_ASKED = Note(
     "not-asked", "search pages that weren't asked for, since the two before them failed; retried, those lead on"
 )
+LOW_YIELD_PAGES = Note("low-yield-pages", "search pages that weren't asked for, since one before them is `low-yield`")
 CANONICAL = Note(
     "canonical", "finished, and no item: pages that name another one of the plan as the page to index, offered instead"
 )

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from crawler.plans.operator import Operator
     from crawler.plans.plan_record import PlanRecord
 
+# What the crawl counts of a combination's searches -> what that is called.
+SEARCH_COLUMNS = {
+    "pages": "search pages",
+    "found": "results",
+    "new": "new",
+    "items": "items",
+    "off_topic": "off topic",
+    "low_yield": "low-yield, not asked for",
+    "words": "combination",
+}
 COLUMNS = ("plan", "state", "searches", "offered", "finished", "failed", "done")
 NEARLY_DONE_PERCENT = 99  # the share from which on decimals are shown: 100 % must mean that all is done
 
@@ -62,16 +72,20 @@ def print_plans(answer: dict[str, list[dict[str, Any]]]) -> None:
 
 
 def print_plan(plan: Mapping[str, Any]) -> None:
-    """Prints a plan's status, with its sites, definition and ledger.
+    """Prints a plan's status, with its sites, definition, what its combinations brought, and its ledger.
 
     Args:
-        plan: What `plan_status` returned, and `seconds_left`, `slowest_site`, `sites`, `definition` and `ledger`.
+        plan: What `plan_status` returned, and `seconds_left`, `slowest_site`, `sites`, `definition`, `searches` and
+            `ledger`.
     """
     done = f"{_percent_done(plan)} of its seeds{_left(plan)}"
     print(one_line(f"plan {plan['plan']}: {_state(plan)}, {done}, submitted {format_time(plan['edition'])}"))
     print_sites(plan["sites"])
     print()
     print(inert(yaml.safe_dump(plan["definition"], allow_unicode=True, sort_keys=False)))
+    if searches := [row for row in plan["searches"] if row["words"]]:
+        print_table([*SEARCH_COLUMNS.values()], ([row[name] for name in SEARCH_COLUMNS] for row in searches))
+        print()
     print_ledger(plan["ledger"])
 
 

@@ -78,7 +78,11 @@ class Command(ActionCommand):
             (ASKING, REPLACING, FINISHED_PAGES),
         ),
         "list": Action("", "show all plans and how far they are", "list"),
-        "show": Action("NAME", "show a plan's state, when it will be done, its definition and ledger", "show demo"),
+        "show": Action(
+            "NAME",
+            "show a plan's state, when it will be done, its definition, what its searches brought, and its ledger",
+            "show demo",
+        ),
         "pause": Action("NAME", "crawl nothing more of a plan until it is resumed", "pause demo"),
         "resume": Action("NAME", "go on with a paused plan", "resume demo"),
         "priority": Action(
@@ -187,6 +191,7 @@ class Command(ActionCommand):
         from crawler.cli.plan_status import plan_status, print_plan
         from crawler.cluster.overview import read_overview
         from crawler.cluster.plan_progress import NO_TELLING, read_time_left
+        from crawler.telemetry import plan_yield
 
         async with self.connect() as operator:
             record = await operator.registry.plan(args[0])
@@ -195,6 +200,7 @@ class Command(ActionCommand):
             plan["seconds_left"], plan["slowest_site"] = left.seconds, left.site
             plan["sites"] = await _sites(operator, record.sites)
             plan["definition"] = without_url_credentials(record.definition)
+            plan["searches"] = (await plan_yield.read(operator.redis, operator.keys, record.name)).rows()
             plan["ledger"] = ledger_as_json(await operator.ledger(record.name))
         print_answer(opts, plan, print_plan)
 

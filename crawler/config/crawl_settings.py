@@ -81,6 +81,7 @@ VALUES: Mapping[str, Any] = {
         "crawler.middlewares.known_site.KnownSiteMiddleware": 40,
         "crawler.middlewares.site_headers.SiteHeadersMiddleware": 45,
         "crawler.middlewares.scope.ScopeMiddleware": 50,
+        "crawler.middlewares.search_order.SearchOrderMiddleware": 90,  # what comes later needs no robots.txt now
         "crawler.middlewares.robots.RobotsMiddleware": 100,
         "crawler.middlewares.budget.BudgetMiddleware": 110,  # robots.txt's refusals take nothing of a budget
         "crawler.middlewares.refresh.RefreshMiddleware": 580,  # reads what the next one decodes

@@ -25,6 +25,7 @@ from crawler.base.yamlfile import Part, ShortPart
 from crawler.plans.match import OPERATORS
 from crawler.plans.plan_budget import PlanBudget
 from crawler.plans.plan_follow import PlanFollow
+from crawler.plans.plan_searches import PlanSearches
 from crawler.plans.site_choice import EVERY_HOST
 from crawler.scope.scope_file import ScopeFile
 from crawler.sites.host_names import host_pattern
@@ -42,7 +43,7 @@ _CLASS_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 READS_LISTS = {"sitemaps": ("any_sitemap", 1_000), "feeds": ("any_feed", 10)}
 _SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"
 # Keys that only say how is searched for keywords.
-_OF_SEARCHES = ("match", "match_text", "pages", "per_page", "sort", "since")
+_OF_SEARCHES = ("match", "match_text", "pages", "per_page", "searches", "sort", "since")
 
 Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_WORD_CHARACTERS)]
 Words = Annotated[tuple[Word, ...], Field(strict=False)]
@@ -228,6 +229,11 @@ class PlanFile(Part):
     )
     pages: int = Field(5, ge=1, le=1_000, description="Pages of results, for each combination and site.", examples=[10])
     per_page: int = Field(20, ge=1, le=500, description="Results on each page; a site may give fewer.", examples=[50])
+    searches: PlanSearches = Field(
+        PlanSearches(),
+        description="Which search pages come first, and which aren't worth a request.",
+        examples=[{"least_new": 0.5}],
+    )
     sort: Literal["newest", "relevance"] = Field(
         "newest", description="Which results come first, where a site's search can say so.", examples=["relevance"]
     )

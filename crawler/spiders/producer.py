@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crawler.extract import Links
     from crawler.plans.combinations import Combination
     from crawler.sites import SearchTarget, Site
+    from crawler.worker.definitions.search_wishes import SearchWish
     from crawler.worker.offers.offers import Offered
     from crawler.worker.offers.search_progress import Standing
     from crawler.worker.visits.visit import Visit
@@ -48,8 +49,8 @@ class ProducerSpider(FrontierSpider):
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Any]:
         """Offers the page's results, and the search's next page unless this was its last.
 
-        The two are offered together, so that the next page waits for nothing; unless whether the results are new
-        decides if it is asked for at all.
+        The two are offered together, so that the next page waits for nothing; unless how many results are new decides
+        when it is asked for, or if at all.
         """
         seed, offer = visit.seed, self.claiming.offers.offer
         links = await extract.offload(
@@ -68,13 +69,14 @@ class ProducerSpider(FrontierSpider):
             raise ExtractError(reasons.INCOMPLETE_PAGE, "it lacks data or scripts, and has no results")
         visit.end_fetch()  # the host's turn is free while Redis takes the offers
         await self.count_left_out(links, replace(seed, frontier="content"))
+        wish = await self.claiming.search_wishes.of(seed)
         results = [
             Seed(
                 url,
                 seed.plan,
                 seed.site,
                 keywords=words,
-                priority=seed.priority,
+                priority=wish.priority if wish else seed.priority,
                 row=row.said,
                 exact=seed.exact,
                 match_text=seed.match_text,
@@ -87,7 +89,9 @@ class ProducerSpider(FrontierSpider):
             results = [listed for result in results if (listed := crawl.listed(result, seed.url))]
         names_all = site.search.paging is not None and site.search.paging.names_all
         if names_all or not seed.more:
-            self.worker.reports.tally.searched(seed, len(results), await self._offer_results(results, seed))
+            new = await self._offer_results(results, seed)
+            self.worker.reports.tally.searched(seed, len(results), new)
+            await self._learn(visit, site, wish, new)
             if seed.more:
                 await self._offer_lists(visit, links.lists[: seed.more])
             return ()
@@ -95,7 +99,7 @@ class ProducerSpider(FrontierSpider):
         following = None
         if not (links.empty or links.last or standing.over):
             following = self._following(visit, site, links.next)
-        if following and standing.idle + 1 < site.results.known_pages:
+        if following and wish is None and standing.idle + 1 < site.results.known_pages:
             offered, _ = await asyncio.gather(
                 offer(results, edition=seed.edition), offer([following], "nav", edition=seed.edition)
             )
@@ -103,8 +107,10 @@ class ProducerSpider(FrontierSpider):
             return ()
         offered = await offer(results, edition=seed.edition)
         idle = await self._note_new(visit, links, standing, results, offered)
+        if not standing.read_before:
+            await self._learn(visit, site, wish, offered.new)
         if following and idle < site.results.known_pages:
-            await offer([following], "nav", edition=seed.edition)
+            await offer([await self._in_order(visit, wish, following)], "nav", edition=seed.edition)
             return ()
         await self.claiming.offers.refuse(seed, reasons.PAST_THE_END, seed.more)
         await self.claiming.searches.end(visit.claimed)
@@ -150,6 +156,20 @@ class ProducerSpider(FrontierSpider):
         is_new = offered.new > 0 or bool(links.urls and not results)
         return await self.claiming.searches.note_new(visit.claimed, standing, is_new=is_new)
 
+    async def _learn(self, visit: Visit, site: Site, wish: SearchWish | None, new: int) -> None:
+        """Learns from a page how much such pages bring, where its plan's searches come in that order."""
+        if wish:
+            looks_for_words = site.matches_text(visit.seed)
+            await self.claiming.search_yield.learn(visit.claimed, new, looks_for_words=looks_for_words)
+
+    async def _in_order(self, visit: Visit, wish: SearchWish | None, following: Seed) -> Seed:
+        """Returns the next page of a search with the priority that comes of what it is expected to bring."""
+        if wish is None:
+            return following
+        expected = await self.claiming.search_yield.expected(replace(visit.claimed, seed=following))
+        priority = wish.priority if expected is None else wish.priority_of(following, expected)
+        return replace(following, priority=priority)
+
     async def _matching(self, links: Links, seed: Seed, site: Site) -> list[tuple[str, Row, Combination]]:
         """Returns the results, each with its row and the words that it was found by.
 
@@ -186,12 +206,14 @@ class ProducerSpider(FrontierSpider):
             task.add_done_callback(self._passing_on.discard)
 
     async def _pass_on(self, visit: Visit) -> None:
-        """Offers the search page after one that can't be had, unless the one before failed, too."""
+        """Offers the search page after one that can't be had, unless that isn't worth it, or the one before failed."""
         seed = visit.seed
         site = self.claiming.sites.get(seed.site)
         following = site and self._following(visit, site, None)
         try:
-            if following and await self.claiming.searches.note_failure(visit.claimed):
+            if visit.is_low_yield:
+                await self.claiming.offers.refuse(seed, reasons.LOW_YIELD_PAGES, seed.more)
+            elif following and await self.claiming.searches.note_failure(visit.claimed):
                 await self.claiming.offers.offer([following], "nav", edition=seed.edition)
             else:
                 await self.claiming.offers.refuse(seed, reasons.NOT_ASKED, seed.more)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from crawler.base.models import Seed
     from crawler.frontier.keys import Keys
 
-MAX_NAMES = 2_000  # most names of one plan: some 500 combinations, in 200 kB at most; what comes later isn't counted
+MAX_NAMES = 3_000  # most names of one plan: some 500 combinations, in 300 kB at most; what comes later isn't counted
 KEPT_SECONDS = 31 * 86_400  # how long counts are kept after the last one
-What = Literal["pages", "found", "new", "items"]
+What = Literal["pages", "found", "new", "items", "off_topic", "low_yield"]
 
 
 @dataclass(slots=True)
@@ -35,12 +35,16 @@ class Yield:
         found: Results on them.
         new: Of these, pages that the plan hadn't asked for before.
         items: Of all pages found, those that were delivered.
+        off_topic: Of all pages found, those without the plan's words, which `match_text` asks for.
+        low_yield: Pages of results that weren't asked for, as they would have brought too little.
     """
 
     pages: int = 0
     found: int = 0
     new: int = 0
     items: int = 0
+    off_topic: int = 0
+    low_yield: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +74,21 @@ def counts_of_search(seed: Seed, found: int, new: int) -> dict[str, int]:
     return {_name(what, of): number for of in names for what, number in brought.items()}
 
 
-def counts_of_item(seed: Seed) -> dict[str, int]:
-    """Returns what a delivered page adds to the combinations that found it."""
-    return {_name("items", words): 1 for words in seed.combinations}
+def counts_of_page(seed: Seed, *, is_item: bool = True) -> dict[str, int]:
+    """Returns what a page adds to the combinations that found it: one that was delivered, or one that is off topic."""
+    return {_name("items" if is_item else "off_topic", words): 1 for words in seed.combinations}
+
+
+def counts_of_low_yield(seed: Seed) -> dict[str, int]:
+    """Returns what a search page adds that isn't asked for, nor are those behind it."""
+    return {_name("low_yield", seed.keywords): 1 + seed.more}
+
+
+async def on_topic(redis: Any, keys: Keys, seed: Seed) -> float:
+    """Returns which share of the pages that a search's combination has found is on topic; 1 where none was read."""
+    names = [_name("items", seed.keywords), _name("off_topic", seed.keywords)]
+    items, off_topic = (as_count(raw or b"") or 0 for raw in await redis.hmget(keys.plan_yield(seed.plan), names))
+    return (items + 1) / (items + off_topic + 1)
 
 
 def add(client: Any, keys: Keys, plan: str, counts: Mapping[str, int]) -> None:

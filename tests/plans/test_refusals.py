@@ -14,7 +14,7 @@ LONG = "长" * 200
 
 KEYS = (
     "budget, feeds, follow, keywords, match, match_text, name, order, pages, per_page, priority, schedule, scope, "
-    "since, sitemaps, sites, sort, start, start_file"
+    "searches, since, sitemaps, sites, sort, start, start_file"
 )
 CLASS_NAME = "a class name of small letters, digits and _, other than and, or"
 SITE_FORMS = "a site's name, {use: NAME, name: NEW-NAME, base: https://...}, or {use: NAME, hosts: [...]}"

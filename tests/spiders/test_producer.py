@@ -47,11 +47,14 @@ class Producer:
         self.spider.crawler = SimpleNamespace(stats=Stats())
         self.brought = []
         tally = SimpleNamespace(searched=lambda seed, found, new: self.brought.append((seed.page, found, new)))
-        claiming = SimpleNamespace(offers=self, searches=SearchProgress(driver.redis, Keys("hr")))
+        claiming = SimpleNamespace(offers=self, searches=SearchProgress(driver.redis, Keys("hr")), search_wishes=self)
         self.spider.worker = SimpleNamespace(claiming=claiming, reports=SimpleNamespace(tally=tally))
 
     async def offer(self, seeds, kind="content", **of):
         return Offered(sum(await self.frontier.queues[kind].offer(seeds, **of)), ())
+
+    async def of(self, _seed):
+        """Its plan wants nothing of its searches."""
 
     async def refuse(self, seed, reason, number):
         await self.frontier.queues[seed.frontier].refuse(seed, reason, number)

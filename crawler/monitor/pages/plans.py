@@ -16,6 +16,7 @@ from crawler.monitor.pages.sites import shown_definition
 from crawler.monitor.tables import ShownTable
 from crawler.plans.operator import Operator
 from crawler.telemetry import plan_yield
+from crawler.telemetry.plan_yield import Yield
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.monitor.gatherer import LatestFigures
     from crawler.monitor.web import WebRequest
 
-YIELD_COLUMNS = ("words", "page", "pages", "found", "new", "items")
+YIELD_COLUMNS = ("words", "page", *Yield.__slots__)
 MAX_YIELD_ROWS = 100  # most combinations on the page
 COLUMNS = ("plan", "state", *COUNTS, "difference", "percent_done", "seconds_left", "slowest_site")
 LEDGER_COLUMNS = ("site", "frontier", *COUNTS, "difference")

@@ -20,10 +20,12 @@ from crawler.worker.claiming.plan_budgets import PlanBudgets
 from crawler.worker.definitions.plan_cache import PlanCache
 from crawler.worker.definitions.plan_crawl import PlanCrawls
 from crawler.worker.definitions.plan_words import PlanWords
+from crawler.worker.definitions.search_wishes import SearchWishes
 from crawler.worker.definitions.site_cache import SiteCache
 from crawler.worker.offers.known_pages import KnownPages
 from crawler.worker.offers.offers import Offers
 from crawler.worker.offers.search_progress import SearchProgress
+from crawler.worker.offers.search_yield import SearchYield
 from crawler.worker.settling.gaps import Gaps
 from crawler.worker.settling.hand_backs import HandBacks
 from crawler.worker.settling.settler import Settler
@@ -74,6 +76,8 @@ class Claiming:
         plan_crawls: What they say of links.
         plan_budgets: What they have used of their budgets.
         searches: What is known of searches under way.
+        search_wishes: What plans want of them.
+        search_yield: What search pages are expected to bring.
         gaps: What items lack.
         teller: Tells plans of pages that were delivered before.
         fair_share: Whether other workers should claim first.
@@ -107,6 +111,8 @@ class Claiming:
         self.plan_crawls = PlanCrawls(self.plans, self.sites, config.settings)
         self.plan_budgets = PlanBudgets(redis, keys, config.frontier.partitions, events)
         self.searches = SearchProgress(redis, keys)
+        self.search_wishes = SearchWishes(self.plans)
+        self.search_yield = SearchYield(redis, keys)
         self.gaps = Gaps()
         self.teller = Teller(events)
         self.fair_share = FairShare(redis, keys.wake(frontier), life.session.name, events)

@@ -79,7 +79,7 @@ class SearchProgress:
 
     async def judge(self, claimed: Claimed, links: Links) -> Standing:
         """Notes what a page holds, and returns how its search stands."""
-        page, held = claimed.seed.page, _digest(links.urls)
+        page, held = claimed.seed.page, digest(links.urls)
         try:
             memory = await self._recall(claimed)
             is_next = memory.page == page - 1 and page > 1
@@ -99,13 +99,13 @@ class SearchProgress:
         idle = 0 if is_new or standing.read_before else standing.idle + 1
         if idle != standing.idle:
             with contextlib.suppress(RedisError):
-                await self._redis.hset(self._key(claimed), "idle", idle)
+                await self._redis.hset(search_key(self._keys, claimed), "idle", idle)
         return idle
 
     async def note_failure(self, claimed: Claimed) -> bool:
         """Notes that a page can't be had; returns whether the next one is worth asking for: the page before could."""
         with contextlib.suppress(RedisError):
-            key, page = self._key(claimed), claimed.seed.page
+            key, page = search_key(self._keys, claimed), claimed.seed.page
             failed: Any = await self._redis.hget(key, "failed")
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.hset(key, "failed", page)
@@ -117,12 +117,12 @@ class SearchProgress:
     async def end(self, claimed: Claimed) -> None:
         """Forgets a search of which no further page is asked for."""
         with contextlib.suppress(RedisError):
-            await self._redis.delete(self._key(claimed))
+            await self._redis.delete(search_key(self._keys, claimed))
 
     async def _recall(self, claimed: Claimed) -> _SearchMemory:
         """Returns what is known before a page is noted."""
         async with self._redis.pipeline(transaction=False) as pipe:
-            pipe.hgetall(self._key(claimed))
+            pipe.hgetall(search_key(self._keys, claimed))
             pipe.hget(self._sizes_key(claimed), b"max_results")
             pipe.hgetall(self._shorts_key(claimed))
             search, max_results, shorts = await pipe.execute()
@@ -146,7 +146,7 @@ class SearchProgress:
             before: What the short page before it was: `last` of its search, or `followed` by results; empty: there was
                 no short page before it.
         """
-        key, sizes, shorts = self._key(claimed), self._sizes_key(claimed), self._shorts_key(claimed)
+        key, sizes, shorts = search_key(self._keys, claimed), self._sizes_key(claimed), self._shorts_key(claimed)
         async with self._redis.pipeline(transaction=False) as pipe:
             pipe.hset(key, mapping={"page": claimed.seed.page, "held": held, "short": int(is_short)})
             if claimed.seed.page == 1:
@@ -160,20 +160,23 @@ class SearchProgress:
                 pipe.expire(shorts, MEMORY_SECONDS)
             await pipe.execute()
 
-    def _key(self, claimed: Claimed) -> str:
-        seed = claimed.seed
-        search = (seed.plan, seed.edition, claimed.run, seed.site, seed.keywords)
-        return self._keys.partition(claimed.partition).search(_digest(search))
-
     def _sizes_key(self, claimed: Claimed) -> str:
         seed = claimed.seed  # progress belongs to a plan, since each asks for another number of results
-        return self._keys.partition(claimed.partition).search(_digest((seed.plan, seed.edition, seed.site)))
+        return self._keys.partition(claimed.partition).search(digest((seed.plan, seed.edition, seed.site)))
 
     def _shorts_key(self, claimed: Claimed) -> str:
-        return self._keys.partition(claimed.partition).search(_digest(claimed.seed.site))
+        return self._keys.partition(claimed.partition).search(digest(claimed.seed.site))
 
 
-def _digest(value: Any) -> str:
+def search_key(keys: Keys, claimed: Claimed) -> str:
+    """Returns the key of what is known of a page's search."""
+    seed = claimed.seed
+    search = (seed.plan, seed.edition, claimed.run, seed.site, seed.keywords)
+    return keys.partition(claimed.partition).search(digest(search))
+
+
+def digest(value: Any) -> str:
+    """Returns what stands for a value in the name of a key."""
     return blake2b(orjson.dumps(value), digest_size=16).hexdigest()
 
 

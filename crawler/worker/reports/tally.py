@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
+from crawler.base.reasons import LACKS_WORDS
 from crawler.frontier.session import SessionEnding, SessionRenewed
 from crawler.telemetry import history, host_history, plan_yield
 from crawler.telemetry.host_history import NOTHING, HostCounts, busiest
@@ -76,9 +77,10 @@ class Tally:
             claimed = settlement.claimed
             with self._lock:
                 self._counts.update(f"site:{claimed.seed.site}:{name}" for name in (word, *_of_content(settlement)))
-            if word == "finished" and claimed.seed.frontier == "content":
+            is_item = word == "finished"
+            if claimed.seed.frontier == "content" and (is_item or settlement.reason == LACKS_WORDS):
                 for seed in (claimed.seed, *claimed.also):
-                    self._of_plan(seed.plan, plan_yield.counts_of_item(seed))
+                    self._of_plan(seed.plan, plan_yield.counts_of_page(seed, is_item=is_item))
 
     def searched(self, seed: Seed, results: int, new: int) -> None:
         """Counts a page of results for its plan.
@@ -88,6 +90,10 @@ class Tally:
             new: Of these, those that the plan hadn't asked for before.
         """
         self._of_plan(seed.plan, plan_yield.counts_of_search(seed, results, new))
+
+    def low_yield(self, seed: Seed) -> None:
+        """Counts a search page that isn't worth a request."""
+        self._of_plan(seed.plan, plan_yield.counts_of_low_yield(seed))
 
     def answered(self, host: str, status: int, size_bytes: int) -> None:
         """Counts an answer for its host."""

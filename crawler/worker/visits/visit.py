@@ -117,6 +117,7 @@ class Visit:
         seeds: The page as each plan wants it that isn't left out; the first plan's first.
         leads_on: The page leads to further pages, or has yielded more than items under its own `id`.
         has_gaps: An item lacks what another visit may have.
+        is_low_yield: It is a search page that isn't worth a request, nor are those behind it.
         answer: The last one of its host, for people to look at if it fails; None: there was none.
     """
 
@@ -129,6 +130,7 @@ class Visit:
     items: int = field(default=0, init=False)
     leads_on: bool = field(default=False, init=False)
     has_gaps: bool = field(default=False, init=False)
+    is_low_yield: bool = field(default=False, init=False)
     answer: AnswerHead | None = field(default=None, init=False)
     use: BudgetUse | None = field(default=None, init=False)
     scope: VisitScope | None = field(default=None, init=False)
