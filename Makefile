@@ -56,7 +56,7 @@ test: lint ## check the code and run the tests (some of them: make test ARGS='-k
 	@$(PYTEST) -m "not faults and not deploy" $(ARGS)
 
 deploy-test: $(DEPLOY_INSTALLED) ## what deploy/ holds: on a real scrapyd, by systemd, Compose and Kubernetes' own schemas, as image steps
-	@$(BIN)/python -m pytest --part=deploy -m deploy $(ARGS)
+	@$(PYTEST_OF) 2 --part=deploy -m deploy $(ARGS)
 
 $(DEPLOY_INSTALLED): requirements-deploy.txt $(INSTALLED)
 	@$(PIP) install --no-deps --require-hashes -r requirements-deploy.txt
@@ -80,7 +80,7 @@ ci: install ## all that CI checks, and how long each part takes, within half an 
 
 times: install $(DEPLOY_INSTALLED) ## record what the files of tests take (tests/times.json), which tells their order and budget
 	@$(PYTEST) --record-times -m "not faults and not deploy"
-	@$(BIN)/python -m pytest --part=deploy --record-times -m deploy
+	@$(PYTEST_OF) 2 --part=deploy --record-times -m deploy
 	@$(MAKE) --no-print-directory faults FAULTS=short ARGS=--record-times
 
 # Of all that the code says already: keys of files, settings, an item's fields, metrics.

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-TIMES = Path(__file__).with_name("times.json")
+ROOT = Path(__file__).parent.parent
+TIMES = ROOT / "tests" / "times.json"
 # What each part of `make ci` may take on two processors with nothing beside it: with the installs, half an hour.
-CI_MINUTES = {"lint": 1, "test": 8, "deploy": 6, "faults": 14, "alone": 1}
+CI_MINUTES = {"lint": 1, "test": 8, "deploy": 4, "faults": 14, "alone": 1}
 CI_TOOK = "CI_TOOK"  # the variable in which tests/ci.py hands on what the parts before took
 # What all tests of a part may take together: seconds of each test, however many run at a time. With the processes that
 # the Makefile gives each part, they are done within its minutes.
@@ -67,6 +68,22 @@ def pytest_collection_modifyitems(config, items):
         return
     seconds = recorded()[config.getoption("--part")]
     items.sort(key=lambda item: -seconds.get(_file(item.nodeid), 1.0))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Has the files of the first part that need Kafka run in one process, since to start it costs ten others' tests."""
+    if config.getoption("--part") != "test" or config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # only where it is in use
+
+    class Scheduling(LoadFileScheduling):
+        @functools.cache  # noqa: B019 -- there is one scheduler
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return "kafka" if "kafka_server" in (ROOT / file).read_text(encoding="utf-8") else file
+
+    return Scheduling(config, log)
 
 
 @functools.cache

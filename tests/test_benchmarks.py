@@ -18,15 +18,15 @@ from testbed.servers import Redis
 SCRIPTS = sorted(path.stem for path in Path(benchmarks.__file__).parent.glob("*.py") if path.stem != "__init__")
 # Script -> arguments, constants that make it small, and a part of what it prints.
 SMALL = {
-    "extraction": ("--rounds 1", {}, "WHOLE: bytes to bytes"),
+    "extraction": ("--rounds 1", {"PAGES": 5}, "WHOLE: bytes to bytes"),
     "frontier": (
         "--only scale",
         {"SCALES": (100, 1_000, 10_000), "SCALE_ROUNDS": 20},
         "1,000 seeds, 1 hosts",
     ),
     "large_frontier": (
-        "--seeds 8000 --hosts 4000",
-        {"REAL_HOSTS": 4_000, "WIDE_SEEDS": 4_000, "ROUNDS": 4, "CLAIM_SEEDS": 50},
+        "--seeds 2000 --hosts 1000",
+        {"REAL_HOSTS": 1_000, "WIDE_SEEDS": 1_000, "ROUNDS": 4, "CLAIM_SEEDS": 50},
         "| drop | all of it |",
     ),
 }
@@ -71,9 +71,10 @@ def test_a_benchmark_runs(run, name):
 
 
 @pytest.mark.process
-def test_simulated_nodes_crawl(tmp_path, capsys):
+def test_simulated_nodes_crawl(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("benchmarks.simulation.PROCESSES", 1)
     with Redis(tmp_path) as server:
-        Simulation(server, Scale(nodes=3, hosts=1, pages_per_s=30, join_s=0, crowd_s=2, scarce_s=6, idle_s=1)).scarce()
+        Simulation(server, Scale(nodes=3, hosts=1, pages_per_s=30, join_s=0, crowd_s=2, scarce_s=4, idle_s=1)).scarce()
     printed = capsys.readouterr().out
     assert "too short: 0, two at once: 0" in printed
     assert "ended early" not in printed

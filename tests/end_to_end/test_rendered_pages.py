@@ -261,8 +261,9 @@ STEPS = [
 ]
 
 
+@pytest.mark.faults
 @pytest.mark.usefixtures("chromium_path")
-@pytest.mark.parametrize("way", [pytest.param("address", marks=[pytest.mark.faults]), "steps"])
+@pytest.mark.parametrize("way", ["address", "steps"])
 def test_a_script_built_board_is_crawled_from_its_search_to_its_items(crawl, forum, way):
     expected = content.expected_results(WORDS, "ajax")
     last = {"when": "always", "settle": {"selector": f"css:ol.results li:nth-child({len(expected)})"}}

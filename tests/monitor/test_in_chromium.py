@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(autouse=True)
 def _reads_often(monkeypatch):
-    monkeypatch.setattr("crawler.monitor.gatherer.READ_SECONDS", 0.05)
+    monkeypatch.setattr("crawler.monitor.gatherer.READ_SECONDS", 0.2)
     monkeypatch.setattr("crawler.monitor.gatherer.COST_FACTOR", 0)
 
 
@@ -119,7 +119,7 @@ def test_what_became_of_an_action_stays_to_be_read(page, worker):
     expect(refusal).to_contain_text("none")
     expect(page.get_by_text("live", exact=True)).to_be_visible()
     with page.expect_event("console", lambda message: message.text == "later"):
-        page.evaluate("setTimeout(() => console.log('later'), 500)")  # ten readings of the figures
+        page.evaluate("setTimeout(() => console.log('later'), 600)")  # three readings of the figures
     expect(refusal).to_be_visible()
 
 

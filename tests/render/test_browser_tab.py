@@ -8,13 +8,11 @@ from dataclasses import replace
 
 import pytest
 import pytest_asyncio
-from render.conftest import LIMITS
 from render.made_site import SCRIPT
 from waiting import PATIENCE_SECONDS
 
 from crawler.render import browser_tab
 from crawler.render.errors import RenderTimeoutError
-from crawler.render.renderer import Renderer
 from crawler.render.wish import Wish
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("chromium_path")]
@@ -58,12 +56,13 @@ WORKER = "let seen = 0; onconnect = (event) => { event.ports[0].postMessage(seen
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def own(monkeypatch):
-    """A renderer with a browser of its own, whose tabs have the time that a busy machine takes to empty them."""
+async def own(renderer, monkeypatch):
+    """The module's renderer without a tab, whose tabs have the time that a busy machine takes to empty them."""
     monkeypatch.setattr(browser_tab, "EMPTY_SECONDS", PATIENCE_SECONDS)
-    own = Renderer("", LIMITS)
-    yield own
-    await own.close()
+    yield renderer
+    for tab in kept(renderer):
+        await tab.close()
+    renderer._browser.kept._kept.clear()
 
 
 def storing(site, *urls):

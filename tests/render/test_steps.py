@@ -95,7 +95,9 @@ async def test_a_form_is_filled_in_as_by_a_person(renderer, site):
     assert all(0 < step.seconds < 30 and step.times == 1 for step in page.steps)
 
 
-@pytest.mark.parametrize("end", ["remove()", "disabled = true", "className = ''"])
+@pytest.mark.parametrize(
+    "end", ["remove()", *(pytest.param(end, marks=pytest.mark.faults) for end in ("disabled = true", "className = ''"))]
+)
 async def test_a_button_is_clicked_until_it_is_gone_or_disabled_or_brings_nothing_new(renderer, site, end):
     paged(site, "innerHTML +=", end)
     more = RenderStep("repeat", times=20, steps=(click("button"),))
@@ -105,6 +107,7 @@ async def test_a_button_is_clicked_until_it_is_gone_or_disabled_or_brings_nothin
     assert times == {"1": 1, "1.1": 4 if "className" in end else 3}
 
 
+@pytest.mark.faults
 async def test_a_repetition_without_end_ends_after_its_times(renderer, site):
     site.add(PAGE, "<button onclick='document.body.append(Math.random())'>more</button>")
     page = await played(renderer, site, RenderStep("repeat", times=3, steps=(click("button"),)))
@@ -175,6 +178,7 @@ async def test_frames_and_tabs_are_entered_and_left_and_the_last_one_is_read(ren
     assert (await played(renderer, site, click("a"), new, first)).url == PAGE
 
 
+@pytest.mark.faults
 async def test_what_the_browser_says_of_errors_itself_is_no_page(renderer, site):
     """It refuses the page's redirect, or to show a page in a frame, and puts words of its own in the place."""
     site.add(PAGE, "<iframe src=/framed></iframe><a href=/away>away</a>")
@@ -209,7 +213,16 @@ async def test_a_step_to_another_page_is_refused_as_any_request_of_the_page_is(r
             await played(renderer, site, step, RenderStep("wait", css("h1")))
 
 
-@pytest.mark.parametrize("wait", [{"target": css("h1")}, {"text": "quiet", "seconds": 0.5}, {"seconds": 0.5}])
+@pytest.mark.parametrize(
+    "wait",
+    [
+        {"target": css("h1")},
+        *(
+            pytest.param(wait, marks=pytest.mark.faults)
+            for wait in ({"text": "quiet", "seconds": 0.5}, {"seconds": 0.5})
+        ),
+    ],
+)
 async def test_what_a_step_sets_off_later_is_waited_for(renderer, site, wait):
     site.add(
         PAGE, "<button onclick=\"setTimeout(() => { document.body.innerHTML = '<h1>late</h1>' }, 150)\">b</button>"
