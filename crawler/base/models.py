@@ -49,7 +49,9 @@ class Seed:
         per_page: Results that are asked for on each page of its search, as the plan says.
         sort: Their order, likewise.
         since: First day that they are from, likewise: YYYY-MM-DD, or empty.
-        hops: Redirects from other hosts, or for good, that led here.
+        hops: Redirects that led here, each of which ended another seed; or 1 for a page that another one has named as
+            the page to index.
+        stands_for: Canonical URL of the first of those pages, for which this one is crawled; empty: there is none.
         depth: Links followed from a content page to here.
         priority: 0 to 9: what is claimed first of the due seeds of a host, the highest first; of those that are equal
             in it, the lowest depth first (lua/lib/order.lua).
@@ -78,6 +80,7 @@ class Seed:
     sort: str = "newest"
     since: str = ""
     hops: int = 0
+    stands_for: str = ""
     depth: int = 0
     priority: int = 5
     why: str = ""
@@ -104,6 +107,15 @@ class Seed:
         return host(self.url)
 
     @property
+    def trusted_host(self) -> str:
+        """The host, if it has itself led to the page, or a search or link did; empty: another host has redirected here.
+
+        What a site's file has sent to the plan's hosts isn't sent on to others.
+        """
+        is_own = not self.hops or (self.stands_for != "" and host(self.stands_for) == self.host)
+        return self.host if is_own else ""
+
+    @property
     def fingerprint(self) -> bytes:
         """The 16 bytes that identify the seed in its frontier."""
         run = f"#{self.run}" if self.run else ""
@@ -121,6 +133,7 @@ class Seed:
             page=self.page + 1,
             more=self.more - 1,
             hops=0,
+            stands_for="",
             interval_s=0,
         )
 
@@ -212,6 +225,7 @@ _SEED_KEYS = {
     "sort": "o",
     "since": "s",
     "hops": "h",
+    "stands_for": "i",
     "run": "r",
     "row": "f",
     "exact": "x",

@@ -190,8 +190,10 @@ NO_SECRET = HandBack("no-secret", "its worker lacks a secret of the site; anothe
 # What is counted beside the states of pages.
 RETRIED = Note("retried", "tried in vain, and ready again")
 RECLAIMED = Note("reclaimed", "taken back from a worker whose session had lapsed")
-REDIRECTED = Note(
-    "redirected", "finished, since the page moved to another host or for good, where it is a page of its own"
+REDIRECTED = Note("redirected", "finished, since the page moved to another host, where it is a page of its own")
+MOVED = Note("moved", "finished, since the page redirects to another one of its host, which is crawled in its place")
+CHANGED_TARGET = Note(
+    "changed-target", "finished again, as another plan asks for them: pages that led elsewhere the last time"
 )
 LIST_PAGE = Note(
     "list-page",

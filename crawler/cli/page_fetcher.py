@@ -218,7 +218,9 @@ class PageFetcher:
                 raise UnavailableError(f"{address} leads to what isn't fetched: {error}") from None
             if seed.hops == MAX_HOPS:
                 raise UnavailableError(f"{target} is one redirect too many")
-            seed, content_type = replace(seed, url=target, method="GET", body="", hops=seed.hops + 1), ""
+            came_from = seed.stands_for or seed.url
+            seed = replace(seed, url=target, method="GET", body="", hops=seed.hops + 1, stands_for=came_from)
+            content_type = ""
 
 
 def _checked(page: Fetched, statuses: Container[int] = ()) -> Fetched:

@@ -44,6 +44,11 @@ def refuse_login(page: Fetched, tree: turbohtml.Document) -> None:
         raise ExtractError(reasons.LOGIN, f"sent on to {page.sent_on.to[:300]}")
 
 
+def leads_to_login(sent_on: SentOn) -> bool:
+    """Returns whether a redirect may lead to a login, by the addresses alone."""
+    return _leads_back(sent_on) or _is_named_login(sent_on.to)
+
+
 def is_login(url: str, tree: turbohtml.Document, text: str) -> bool:
     """Returns whether a page is a login by itself: by its address, a field for a password, and how little it says.
 

@@ -199,7 +199,7 @@ class TurnField(StrEnum):
 # lua/lib/keys.lua says what each of them holds. A name that ends in `:` is a prefix, to which scripts append a host, an
 # owner, a plan or `PLAN:SITE`.
 FRONTIER_KEYS = tuple(
-    """lock hosts ready: execute claims held: finish plan_numbers fail seed also wanted: cancelled: tries reasons
+    """lock hosts ready: execute claims held: finish plan_numbers moved fail seed also wanted: cancelled: tries reasons
     crashes quarantine quarantine_owner scheduled parked counts wake_pause unfilled lapsed used
     followed:""".split()
 )

@@ -126,6 +126,7 @@ async def _without_record(queue: Queue, keys: PartitionKeys, fingerprint: bytes)
     redis: Any = queue.redis
     buckets = as_count(await redis.hget(keys.of(queue.frontier, "counts"), "buckets") or b"1") or 1
     packed = await redis.hget(keys.of(queue.frontier, "finish"), bucket_of(fingerprint, max(1, buckets)))
+    moved_to = await redis.hget(keys.of(queue.frontier, "moved"), fingerprint)
     records = finished_for(packed or b"", fingerprint)
     if not records:
         return SeedInfo("unknown", "it was never offered, or long forgotten", fingerprint.hex(), None, {})
@@ -133,7 +134,10 @@ async def _without_record(queue: Queue, keys: PartitionKeys, fingerprint: bytes)
     names = {_whole(number): as_text(plan) for plan, number in numbers.items()}
     plans = [names[number] for _at_s, number in records if number in names]
     details = {"finished_s": records[0][0], "plans": plans}
-    return SeedInfo("finished", "done and delivered", fingerprint.hex(), None, details)
+    if moved_to:
+        details["moved_to"] = as_text(moved_to)
+    why = f"done: {details['moved_to']} is crawled in its place" if moved_to else "done and delivered"
+    return SeedInfo("finished", why, fingerprint.hex(), None, details)
 
 
 def _whole(number: bytes | float | None) -> int:

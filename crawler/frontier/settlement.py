@@ -40,6 +40,7 @@ class Settlement:
         tellable: Of a `finish`: the page became one item without gaps and led nowhere else, so a plan that asks for it
             later can be told of that item without a fetch. Or it is a search page of a scheduled run, which nobody asks
             for after the run.
+        moved_to: Of a `finish`: the canonical URL of the page that is crawled in the place of this one; empty: none is.
         left_out: Of a `finish`: plans of the claim that it wasn't for. The seed becomes ready for them, by themselves.
         use: What it uses of its plans' budgets; None: they have none.
     """
@@ -51,12 +52,14 @@ class Settlement:
     tellable: bool = False
     left_out: frozenset[str] = frozenset()
     use: BudgetUse | None = None
+    moved_to: str = ""
 
     def packed(self) -> tuple[object, ...]:
         """Returns the words for settle.lua, in its order."""
         claimed = self.claimed
         amount_ms = self.amount_ms if self.operation in ("retry", "postpone") else claimed.due_ms
-        return self.operation, claimed.fingerprint, claimed.claim, amount_ms, self.reason, self.served, self._used
+        reason = f"{self.reason} {self.moved_to}" if self.moved_to else self.reason
+        return self.operation, claimed.fingerprint, claimed.claim, amount_ms, reason, self.served, self._used
 
     @property
     def _used(self) -> str:

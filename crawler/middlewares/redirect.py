@@ -1,15 +1,14 @@
 """Downloader middleware that follows redirects on the same host, on the visit's lane, but none to another host.
 
 The spider sees the response that redirects to another host. It finishes the seed as `redirected` and offers the target
-as a new seed, which waits for a turn of its own host. So it does where a content page has moved for good (301, 308):
-several may have moved to one address, and others know it already; each page is fetched and delivered once. What sets a
-cookie is followed: it may be a gate, behind which the page is where it was. Both look whether the site lets a seed's
-page lead there.
+as a new seed, which waits for a turn of its own host. So it does, as `moved`, where a content page redirects to another
+one of its host: several may, and others know that already; each page is fetched and delivered once. What sets a cookie
+is followed: it may be a gate, behind which the page is where it was. Both look whether the site lets a seed's page lead
+there.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from scrapy.exceptions import IgnoreRequest
 from crawler.base import reasons, urls
 from crawler.base.errors import UrlError
 from crawler.worker.visits.chain_cookies import ChainCookies
+from crawler.worker.visits.moved_page import has_moved
 from crawler.worker.visits.outcomes import REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
 from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.request_state import state_of
@@ -83,16 +83,11 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         return redirected
 
     def _has_moved(self, request: Request, response: Response, state: RequestState, target: str) -> bool:
-        """Returns whether a seed's own page is at another address for good, where it is a page of its own."""
-        seed = state.visit.seed
-        if response.status not in MOVED_FOR_GOOD or not state.purpose.is_page or seed.frontier != "content":
+        """Returns whether a seed's own page is at another address, where it is a page of its own."""
+        if not state.purpose.is_page or request.meta.get("redirect_times") or "Set-Cookie" in response.headers:
             return False
-        if request.meta.get("redirect_times") or "Set-Cookie" in response.headers:
-            return False
-        site = self._site_of(state.visit)
-        if site.address_of(seed.url) != seed.url:  # what was asked for is fetched in the page's place
-            return False
-        return replace(seed, url=urls.canonical(target, drop=site.drop, routes=True)).fingerprint != seed.fingerprint
+        visit, for_good = state.visit, response.status in MOVED_FOR_GOOD
+        return has_moved(visit.seed, target, self._site_of(visit), for_good=for_good)
 
     def _target(self, location: str, request: Request, state: RequestState) -> tuple[str, str]:
         """Returns the URL that a request is redirected to, and the route that a script shows there.

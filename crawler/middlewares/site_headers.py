@@ -64,7 +64,7 @@ class SiteHeadersMiddleware:
         for name in self._headers.names(site):
             request.headers.pop(name, None)
         try:
-            headers = self._headers.at(site, canonical_url(request), "" if seed.hops else seed.host)
+            headers = self._headers.at(site, canonical_url(request), seed.trusted_host)
         except NoSecretError as error:
             self._warn(log_events.SITE_SECRET_MISSING, error)
             raise RefusedError(NO_SECRET, NO_SECRET_SECONDS) from error

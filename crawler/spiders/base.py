@@ -27,6 +27,7 @@ from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.scope.scope import check_settings
 from crawler.spiders.trial import Trial
 from crawler.worker.life.required import refuse_command, require_parts
+from crawler.worker.visits.moved_page import has_moved
 from crawler.worker.visits.outcomes import (
     OUT_OF_MEMORY,
     REDIRECT_STATUSES,
@@ -143,6 +144,9 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             self.decide_outcome(visit, outcome)
             return
         page = fetched(response)
+        if page.sent_on and not visit.seed.hops and has_moved(visit.seed, page.url, site):
+            await self._hand_on(visit, page.url, site)  # behind what has set cookies on the way
+            return
         try:
             for item in await self._read(page, response, visit, site):
                 yield item
@@ -258,7 +262,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             await self.claiming.offers.refuse(seed, reasons.scope_note(name), number)
 
     async def _redirected(self, response: Response, visit: Visit) -> None:
-        """Ends a visit whose page has moved to another host or for good: as `redirected`; offers the target."""
+        """Ends a visit whose page redirects to another one, and hands it on."""
         location = response.headers.get("Location")
         site = self.claiming.sites.get(visit.seed.site)
         assert site is not None  # as in `parse`
@@ -271,6 +275,10 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         except UrlError as error:
             self.decide_outcome(visit, outcome_of_redirect_error(error))
             return
+        await self._hand_on(visit, target, site)
+
+    async def _hand_on(self, visit: Visit, target: str, site: Site) -> None:
+        """Ends a visit as `redirected` to another host, or `moved` on its own; offers the page that it has led to."""
         try:
             answers = [await self._moved(seed, target, site) for seed in visit.seeds]
         except UnavailableError as error:
@@ -281,9 +289,10 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             self.decide_outcome(visit, Outcome("fail", next(why for why in answers if isinstance(why, Reason))))
             return
         moved = [
-            replace(seed, method="GET", body="", hops=seed.hops + 1)  # GET, as browsers do
-            for seed in targets
-            if seed.hops < MAX_HOPS
+            # GET, as browsers do
+            replace(to, method="GET", body="", hops=to.hops + 1, stands_for=to.stands_for or visit.seed.url)
+            for to in targets
+            if to.hops < MAX_HOPS
         ]
         if not moved:
             self.decide_outcome(visit, Outcome("fail", reasons.TOO_MANY_REDIRECTS))
@@ -293,7 +302,8 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         except UnavailableError as error:
             self._release(visit, error)
         else:
-            visit.note = reasons.REDIRECTED
+            visit.note = reasons.MOVED if moved[0].host == visit.seed.host else reasons.REDIRECTED
+            visit.moved_to = moved[0].url
             going = {seed.plan for seed in moved}
             visit.leave_out(*(seed for seed in visit.seeds if seed.plan not in going))
 

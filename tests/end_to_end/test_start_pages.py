@@ -28,6 +28,10 @@ def redirect(to):
     return [f"HTTP/1.1 301 M\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()]
 
 
+def moved(to, status=302, *headers):
+    return [answer(b"", b"Location: " + to.encode(), *headers, status=b"%d M" % status)]
+
+
 def submit(crawl, *options, folder=None, **keys):
     """Submits a plan; returns what the command answers."""
     file = (folder or crawl.folder) / "city.yaml"

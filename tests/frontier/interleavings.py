@@ -90,7 +90,7 @@ STEPS = {  # each kind of step: how likely it is, and what it takes
             "wait_ms": _one_of(0, 400, 3_000),
             "backoff_ms": _one_of(0, 0, 0, 0, 700),
             "tellable": YES_OR_NO,
-            "note": _one_of("", "", "redirected"),
+            "note": _one_of("", "", "redirected", "moved /one", "moved /other"),
             "left_out": _one_of("", "", *PLANS),
             "signs": _one_of((1, 0, 0), (1, 0, 0), (0, 0, 0), (0, 1, 0), (0, 0, 1)),
             "fate": _one_of(*["heard"] * 8, "lost", "late", "twice"),
@@ -438,7 +438,9 @@ class Interleaving:
             reason = {"finish": note, "retry": "timeout", "fail": fault}.get(operation, "")
             others = [seed.plan for seed in claimed.seeds if seed.plan != left_out]
             leaves_out = frozenset({left_out} if others else ())  # a visit is for one plan at least
-            settlements.append(Settlement(operation, claimed, wait_ms, reason, tellable, leaves_out))
+            reason, _, to = reason.partition(" ")
+            is_moved = {"moved_to": to} if slot.frontier == "content" else {}  # search pages keep their place
+            settlements.append(Settlement(operation, claimed, wait_ms, reason, tellable, leaves_out, **is_moved))
         slot.held = slot.held[len(endings) :]
         kept = {(claimed.seed.host, claimed.turn) for claimed in slot.held}
         releases = [
@@ -470,7 +472,7 @@ class Interleaving:
                 end.claimed.claim,
                 end.operation,
                 end.amount_ms if end.operation in ("retry", "postpone") else end.claimed.due_ms,
-                end.reason,
+                end.packed()[4],
                 end.tellable,
                 end.claimed.seed.host
                 if end.operation == "fetch"

@@ -121,6 +121,7 @@ class Model:
         self.fail_ms = fail_days * DAY_MS
         self.seeds = {}  # (frontier, fingerprint) -> SeedRecord
         self.finished = defaultdict(dict)  # the same -> plan -> whether later plans can be told of the page
+        self.moved = {}  # (frontier, fingerprint) -> the address that it had moved to when it was finished
         self.hosts = defaultdict(HostRecord)
         self.sessions = {}  # owner -> deadline in ms
         self.lapsed = {name: {} for name in FRONTIERS}  # owner -> deadline in ms
@@ -418,6 +419,7 @@ class Model:
     def _finish(self, frontier, fingerprint, due_ms, note, tellable, served):
         seed = self.seeds[frontier, fingerprint]
         ended = [plan for plan in seed.plans if seed.interval_ms or plan in served]
+        note, _, target = note.partition(" ")
         if note:
             self.count(frontier, seed, note, plans=ended)
         seed.tries, seed.crashes = 0, None
@@ -426,6 +428,11 @@ class Model:
             self.count(frontier, seed, "visits")
             self.make_ready_later(frontier, seed, max(self.now_ms, due_ms + seed.interval_ms))
             return
+        before = self.moved.pop((frontier, fingerprint), "")
+        if target:
+            self.moved[frontier, fingerprint] = target
+        if before not in ("", target):
+            self.count(frontier, seed, "changed-target", plans=ended)
         self.count(frontier, seed, "finished", plans=ended)
         self.finished[frontier, fingerprint] |= dict.fromkeys(ended, tellable)
         seed.plans = [plan for plan in seed.plans if plan not in served]
@@ -754,6 +761,7 @@ class Model:
             same("delivered", {one for one, seed in left.items() if seed.host == DELIVERED}, seen.delivered[frontier])
             wanted = {plan: set(self.wanted(frontier, plan)) for seed in left.values() for plan in seed.plans}
             same("wanted", wanted, seen.wanted[frontier])
+            same("moved", {one: to for (name, one), to in self.moved.items() if name == frontier}, seen.moved[frontier])
             noted = {plan: noted for (name, plan), noted in self.noted.items() if name == frontier and noted}
             same("noted", noted, seen.noted[frontier])
             ranks = {one: seed.rank for one, seed in left.items() if seed.state == "ready" and seed.rank is not None}

@@ -41,6 +41,7 @@ SETS = {"execute": "executing", "fail": "failed", "suspects": "quarantined"}  # 
 VALUES = {  # key -> how its members and their values are read
     "claims": (bytes, bytes.decode),
     "reasons": (bytes, bytes.decode),
+    "moved": (bytes, bytes.decode),
     "tries": (bytes, int),
     "crashes": (bytes, int),
     "hosts": (bytes.decode, int),
@@ -78,6 +79,7 @@ class Observed:
     wanted: dict = field(default_factory=_by_frontier)  # plan -> fingerprints
     noted: dict = field(default_factory=_by_frontier)  # the same, of cancelled plans, whose seeds are others'
     finished: dict = field(default_factory=_by_frontier)  # the first bytes of fingerprints -> plan -> tellable
+    moved: dict = field(default_factory=_by_frontier)
     claims: dict = field(default_factory=_by_frontier)
     holders: dict = field(default_factory=_by_frontier)
     tries: dict = field(default_factory=_by_frontier)

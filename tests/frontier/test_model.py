@@ -26,7 +26,19 @@ REACHED = {  # what programs must make the frontier do, for what they don't come
     *(f"claimed: to be {what}" for what in ("fetched", "told")),
     "claimed: beside the order",
     *(f"settled: {what}" for what in ("finish", "retry", "fail", "release", "postpone", "fetch", "refused")),
-    *(f"counted: {what}" for what in ("script-route", "redirected", "reclaimed", "retried", "missed", "visits")),
+    *(
+        f"counted: {what}"
+        for what in (
+            "script-route",
+            "redirected",
+            "moved",
+            "changed-target",
+            "reclaimed",
+            "retried",
+            "missed",
+            "visits",
+        )
+    ),
     *(f"counted: failed:{what}" for what in ("timeout", "out-of-scope", "cancelled", "replaced", "crashed-worker")),
     *(f"counted: deleted:{what}" for what in ("offered", "known", "failed", "finished")),
     *(f"recalled: {what}" for what in ("never answered", "ended, says the worker")),

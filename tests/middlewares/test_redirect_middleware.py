@@ -83,13 +83,18 @@ def test_a_redirect_to_another_host_reaches_the_spider(middleware, recorded, loc
     [
         (301, "/new", {}, True),
         (308, "https://a.test/page", {}, True),
-        (302, "/new", {}, False),
+        *((status, "/new", {}, True) for status in (302, 303, 307)),
         (301, "/page?utm_source=x", {}, False),  # the same page, as it is identified
         (301, "/gate", {"set_cookie": "pass=1"}, False),
+        (302, "/login", {}, False),
+        (302, "/members?next=/page", {}, False),
+        (301, "/login", {}, True),
+        (302, "/first", {}, False),  # which has led here
     ],
 )
-def test_a_page_that_has_moved_for_good_reaches_the_spider(middleware, status, location, more, reaches_spider):
+def test_a_page_that_has_moved_reaches_the_spider(middleware, status, location, more, reaches_spider):
     recorded = RecordedVisit("http://a.test/page")
+    recorded.visit.seeds = (replace(recorded.visit.seed, stands_for="http://a.test/first"),)
     request = recorded.request("http://a.test/page", is_page=True)
     response = recorded.response(request, status, location=location, **more)
     assert (middleware.process_response(request, response) is response) == reaches_spider
@@ -133,7 +138,7 @@ def test_too_many_redirects_fail_the_seed(middleware, recorded):
 def test_the_page_of_a_followed_link_stays_in_scope(middleware, depth, is_page, location, followed):
     recorded = RecordedVisit(depth=depth)
     request = recorded.request(is_page=is_page)
-    response = recorded.response(request, 302, location=location)
+    response = recorded.response(request, 302, location=location, set_cookie="pass=1")
     if followed:
         assert middleware.process_response(request, response).url == f"http://a.test{location}"
         return
@@ -146,7 +151,7 @@ def test_a_plan_for_which_the_target_is_out_of_scope_is_left_to_a_visit_of_its_o
     found = a_claim().seed
     recorded = RecordedVisit(depth=1, also=(replace(found, plan="q"),))
     request = recorded.request(is_page=True)
-    middleware.process_response(request, recorded.response(request, 302, location="/private"))
+    middleware.process_response(request, recorded.response(request, 302, location="/private", set_cookie="pass=1"))
     assert recorded.visit.seed.plan == "q"
     recorded.visit.items = 1
     recorded.end_callback()

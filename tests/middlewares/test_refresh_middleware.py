@@ -96,4 +96,4 @@ def test_what_says_that_there_is_no_page_leads_nowhere(middleware, recorded):
 def test_the_page_of_a_followed_link_stays_in_scope(middleware):
     request = RecordedVisit(depth=1).request("http://a.test/page", is_page=True)
     with pytest.raises(RefusedError, match="out-of-scope"):
-        middleware.process_response(request, page(request, meta("0; url=/private")))
+        middleware.process_response(request, page(request, meta("0; url=/private"), **{"Set-Cookie": "pass=1"}))

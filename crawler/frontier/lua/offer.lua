@@ -216,16 +216,20 @@ local function refusal_of(plan)
   return edition > 0 and newest > edition and 'replaced' or nil
 end
 
-local followed_before, followed_now = {}, {} -- host -> followed seeds before this call, and in it
+local followed_now = {} -- host -> followed seeds in this call
 
 -- Takes one seed off a host's budget of followed links. Reads followed:HOST. Returns whether there was room for it.
-local function has_room(host)
-  if not budget then return true end
-  followed_before[host] = followed_before[host] or tonumber(call('GET', followed .. host) or '0')
-  local here = followed_now[host] or 0
-  if followed_before[host] + here >= tonumber(budget) then return false end
-  followed_now[host] = here + 1
-  return true
+local has_room
+do -- a script has at most 200 locals at once
+  local followed_before = {}
+  function has_room(host)
+    if not budget then return true end
+    followed_before[host] = followed_before[host] or tonumber(call('GET', followed .. host) or '0')
+    local here = followed_now[host] or 0
+    if followed_before[host] + here >= tonumber(budget) then return false end
+    followed_now[host] = here + 1
+    return true
+  end
 end
 
 -- Books what is only counted.

@@ -8,7 +8,8 @@
 -- longest, in ms;
 --   number of settlements;
 --   for each settlement: operation, fingerprint, claim id, amount, reason, served, use
---     finish   done and delivered. reason: '' or a note to count; amount: when the seed was due, for a scheduled one;
+--     finish   done and delivered. reason: '' or a note to count, and after a space the address to which the page has
+--              moved, if it has; amount: when the seed was due, for a scheduled one;
 --              served: '1' if plans that ask later can be told of the page, or it is a search page of a scheduled run,
 --              else '0', and behind it the plans that it was delivered for, each after a space. Other plans of the seed
 --              have asked since it was claimed: it becomes ready for those
@@ -86,10 +87,20 @@ local function split(kinds, served)
   return of_served, later, is_late
 end
 
+-- Notes the address to which a page has moved ('': to none), and counts for some plans that it was another one before.
+-- Reads and writes `moved`.
+local function note_moved(fingerprint, kinds, target)
+  local before = (target ~= '' or call('EXISTS', moved) == 1) and call('HGET', moved, fingerprint) or ''
+  if before == target then return end
+  if before ~= '' then book_all(kinds, 'changed-target', 1) end
+  if target == '' then call('HDEL', moved, fingerprint) else call('HSET', moved, fingerprint, target) end
+end
+
 -- Ends the claim of a seed that was delivered for the plans in `served`, who count the note with it. For other plans,
 -- such as those that have asked since, it becomes ready: to be told of the page, or where that isn't possible to have
 -- it fetched again. Deletes from `crashes` and `tries`; writes `seed` and `also`.
-local function end_delivered(fingerprint, value, further, host, kinds, served, note)
+local function end_delivered(fingerprint, value, further, host, kinds, served, reason)
+  local note, target = string.match(reason, '^([^ ]*) ?(.*)$')
   local tellable = string.byte(served) == 49 -- 1
   local of_served, later, is_late = split(kinds, served)
   for _, kind in ipairs(of_served) do
@@ -98,6 +109,7 @@ local function end_delivered(fingerprint, value, further, host, kinds, served, n
   end
   book_all(of_served, 'finished', 1)
   if note ~= '' then book_all(of_served, note, 1) end
+  note_moved(fingerprint, of_served, target)
   if #later == 0 then done_with[#done_with + 1] = fingerprint; return end
   if tellable then host = DELIVERED end
   call('HDEL', crashes, fingerprint)

@@ -111,6 +111,7 @@ class Visit:
         started: A request other than robots.txt's was sent for it; before that, a refusal doesn't count as a try.
         error_text: What the error says for which it ends in vain; empty: no more than the settlement's reason.
         note: What the ledger counts beside a finish, such as `redirected`; empty: none.
+        moved_to: Canonical URL of the page that is crawled in the place of this one; empty: none is.
         items: How many items it has yielded under the page's own `id`.
         use: What it uses of the budgets of these plans; None: they have none, or weren't asked yet.
         scope: The scopes of these plans; None: they have none, or it isn't known yet.
@@ -126,6 +127,7 @@ class Visit:
     _events: Events
     started: bool = field(default=False, init=False)
     note: Note | Literal[""] = field(default="", init=False)
+    moved_to: str = field(default="", init=False)
     error_text: str = field(default="", init=False)
     items: int = field(default=0, init=False)
     leads_on: bool = field(default=False, init=False)
@@ -248,7 +250,12 @@ class Visit:
         if self._open == 0 and not self._ended:
             self._publish_fetched()
             finish = Settlement(
-                "finish", self.claimed, reason=self.note, tellable=self._tellable, left_out=self._left_out
+                "finish",
+                self.claimed,
+                reason=self.note,
+                tellable=self._tellable,
+                left_out=self._left_out,
+                moved_to=self.moved_to,
             )
             self._end(self._settlement or finish)
 

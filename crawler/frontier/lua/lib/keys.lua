@@ -20,6 +20,8 @@
 --   held:OWNER        Set: the fingerprints that an owner holds.
 --   finish            Hash: the finished seeds, packed as lib/finished.lua says.
 --   plan_numbers      Hash: plan -> the number that stands for it in `finish`.
+--   moved             Hash: fingerprint -> the address in whose favour a page was finished without an item, as it last
+--                     redirected there or named it as the page to index.
 --   fail              Sorted set: fingerprint -> when the seed failed for good. Forgotten after FAIL_DAYS.
 --   seed              Hash: fingerprint -> `HOST PLAN SITE INTERVAL JSON`, for every seed that is not finished.
 --                     PLAN is the first of the plans that want it. INTERVAL is the time between two visits of a
@@ -74,8 +76,8 @@
 --                     hosts of a site where they aren't any more are made everybody's (render_site.lua).
 -- Of the other frontier, whose hosts take the same turns: hosts, ready:HOST, held:OWNER, wake_pause, lapsed.
 
-local lock, hosts, ready, execute, claims, held, finish, plan_numbers, fail, seed, also, wanted, cancelled, tries,
-  reasons, crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, unfilled, lapsed, used,
+local lock, hosts, ready, execute, claims, held, finish, plan_numbers, moved, fail, seed, also, wanted, cancelled,
+  tries, reasons, crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, unfilled, lapsed, used,
   followed, turn, turns, fence, sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness,
   host_orders, browser_sites, other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 

@@ -1,0 +1,70 @@
+"""One page is one item, whatever leads there; and nothing is lost by what pages say of their addresses."""
+
+from __future__ import annotations
+
+from end_to_end.test_start_pages import TEXT, crawl, moved, page, paths, submit
+from hostile.hostile_wire_bodies import answer
+
+__all__ = ["crawl"]  # the fixture
+
+
+def head(text):
+    return [answer(f"<html><head><title>t</title>{text}</head><body><p>{TEXT}</p></body></html>".encode())]
+
+
+def test_whatever_redirects_to_a_page_is_one_item_with_it(serve, crawl):
+    kinds = [f"/{status}" for status in (301, 302, 303, 307, 308)]
+
+    def pages(path):
+        if path in kinds:
+            return moved("/page", int(path[1:]))
+        others = {
+            "/": page(path, *kinds, "/refresh", "/cookie", "/chain", "/page"),
+            "/refresh": head("<meta http-equiv='refresh' content='0; url=/page'>"),
+            "/cookie": moved("/page", 302, b"Set-Cookie: session=1"),
+            "/chain": moved("/302"),
+        }
+        return others.get(path) or page(path)
+
+    host = serve(pages)
+    submit(crawl, start=[f"{host.url}/"], follow={"depth": 1})
+    crawl.finish()
+    assert paths(host, crawl) == {"/": 1, "/page": 1}
+    assert [one.path for one in host.pages()].count("/page") == 2  # once behind what had set a cookie
+    assert crawl.total()["notes"]["moved"] == 8
+    shown = crawl.json("seeds", "show", f"{host.url}/chain")
+    assert f"{host.url}/302 is crawled in its place" in str(shown)
+
+
+def test_a_chain_that_leads_elsewhere_than_before_is_told(serve, crawl):
+    targets = {"/old": "/first"}
+    host = serve(lambda path: moved(targets[path]) if path in targets else page(path))
+    submit(crawl, start=[f"{host.url}/old"])
+    crawl.finish()
+    targets["/old"] = "/second"
+    submit(crawl, name="later", start=[f"{host.url}/old"])
+    crawl.finish()
+    assert paths(host, crawl) == {"/first": 1, "/second": 1}
+    assert crawl.json("ledger", "later")["total"]["notes"]["changed-target"] == 1
+    crawl.total()
+
+
+def test_a_page_behind_a_gate_or_a_round_is_where_it_was(serve, crawl):
+    """A round that depends on what was asked before, as browsers go it."""
+    asked = []
+
+    def pages(path):
+        asked.append(path)
+        if path == "/gated":
+            return page(path) if asked.count("/gate") else moved("/gate", 302, b"Set-Cookie: pass=1")
+        if path == "/gate":
+            return moved("/gated")
+        if path == "/round":
+            return page(path) if asked.count("/again") else moved("/again")
+        return moved("/round") if path == "/again" else moved("/loop") if path == "/loop?x=1" else moved("/loop?x=1")
+
+    host = serve(pages)
+    submit(crawl, start=[f"{host.url}/gated", f"{host.url}/round", f"{host.url}/loop"])
+    crawl.finish()
+    assert paths(host, crawl) == {"/gated": 1, "/round": 1}
+    assert crawl.unfinished() == {f"{host.url}/loop?x=1": ("failed", "too-many-redirects")}
