@@ -151,10 +151,10 @@ def test_traps_of_every_other_sort_end_with_a_reason(trapped):
     out = [path for path in asked if path.startswith("/to/")]
     assert len(out) == 2  # and neither of the pages that these lead to
     assert total["failures"] == {"too-many-redirects": 3, "out-of-scope": 2}
-    assert total["notes"] == {"redirected": 10}
+    assert total["notes"] == {"redirected": 10, "moved": 5}
 
     assert len(asked) == 5 + len(deep) - 1 + len(leaves) + len(moved) + len(out)
-    assert total["finished"] == 5 + len(deep) - 1 + len(leaves) + 10
+    assert total["finished"] == 5 + len(deep) - 1 + len(leaves) + 10 + 5
 
 
 def test_a_page_of_a_hundred_thousand_results_costs_what_the_setting_says(crawl, trapped, tmp_path):
