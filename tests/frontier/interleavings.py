@@ -28,7 +28,7 @@ from crawler.worker.offers.known_pages import KnownPages
 CLOCK = "clock"  # the key that holds the time, in ms
 BEGIN_MS = 1_700_000_000_000
 TIME = "local redis_time = call('TIME')"
-OWN_TIME = f"""local own_ms = parsed(call('GET', '{CLOCK}'))
+OWN_TIME = f"""local own_ms = tonumber(call('GET', '{CLOCK}'))
 local redis_time = {{ string.format('%d', math.floor(own_ms / 1000)), string.format('%d', own_ms % 1000 * 1000) }}"""
 
 SESSION_MS = 60_000

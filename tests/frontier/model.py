@@ -269,6 +269,8 @@ class Model:
         """Returns what became of each (fingerprint, seed): `new`, `known`, `over-budget`, `deleted` or `replaced`."""
         for fingerprint, new in offered:
             self._free_cancelled(frontier, fingerprint, new.plans[0])
+        for _, new in offered:
+            new.visited = bool(due_ms and new.interval_ms)  # whoever says when a scheduled one is due has visited it
         due_ms = due_ms or self.now_ms
         became = []
         for fingerprint, new in offered:
