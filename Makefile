@@ -20,8 +20,8 @@ PYTEST := $(PYTEST_OF) auto
 TRUTH_PACKAGES := mediawiki dokuwiki wordpress wordpress-theme-twentytwentythree php-cli php-sqlite3 php-mysql php-xml \
     php-mbstring php-intl php-gd mariadb-server-core mariadb-client-core
 
-.PHONY: help install demo quick test deploy-test faults faults-together faults-alone ci times reference truth bench bench-million \
-    bench-frontier lint matrix lock clean
+.PHONY: help install demo quick test tests deploy-test faults faults-together faults-alone ci times reference truth bench \
+    bench-million bench-frontier lint matrix lock clean
 
 help: ## list these targets
 	@awk '/^[a-z-]+:.* ## / { split($$0, part, " ## "); sub(/:.*/, ""); printf "  make %-14s %s\n", $$0, part[2] }' $(MAKEFILE_LIST)
@@ -53,6 +53,10 @@ quick: lint ## check the code and run the tests that start no server and no proc
 	@$(PYTEST) -m "not faults and not deploy and not process" $(ARGS)
 
 test: lint ## check the code and run the tests (some of them: make test ARGS='-k plan')
+	@$(MAKE) --no-print-directory tests
+
+# The part of the tests, as make ci times it.
+tests: install
 	@$(PYTEST) -m "not faults and not deploy" $(ARGS)
 
 deploy-test: $(DEPLOY_INSTALLED) ## what deploy/ holds: on a real scrapyd, by systemd, Compose and Kubernetes' own schemas, as image steps

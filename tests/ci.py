@@ -12,10 +12,10 @@ import time
 
 from parts import CI_MINUTES, CI_TOOK, took_line
 
-# What of the Makefile runs each part. `make test` checks the style once more, in seconds, from what lint has cached.
+# What of the Makefile runs each part.
 TARGETS = {
     "lint": "lint",
-    "test": "test",
+    "test": "tests",
     "deploy": "deploy-test",
     "faults": "faults-together",
     "alone": "faults-alone",

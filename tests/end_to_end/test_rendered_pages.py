@@ -78,6 +78,8 @@ class Site:
             return [json_answer(" whole") if next(self.busy) else json_answer("", b"503 Busy")]
         answers = {
             "/cookies": answer(script_page("await data('/data?cookies')"), b"Set-Cookie: sid=7"),
+            "/stepped": answer(f"{HERE}<button>b</button>"),
+            "/broken": answer(HERE),
             "/never": answer(SHELL.replace("></div>", ">data</div>")),
             "/app.js": answer(APP, kind=b"text/javascript"),
             "/data": json_answer("data"),
@@ -87,13 +89,19 @@ class Site:
 
 
 PAGES = [*(path[1:] for path in SCRIPTS), "cookies", "never"]
+PLAYED = {
+    "stepped": [{"click": "button"}],
+    "broken": [{"wait": ".title"}, {"click": "[title='../../x']", "timeout": 0.2}],
+}
 
 
 @pytest.fixture(scope="module")
 def rendered(chromium_path, fork_server, redis_server, tmp_path_factory):
     """What a worker makes of the pages: `items` by path, and what was `asked` of the two hosts."""
     site = Site()
+    evidence = tmp_path_factory.mktemp("evidence")
     settings = {"ALLOW_PRIVATE_ADDRESSES": 1, "RETRY_BASE_SECONDS": 0.1, "KEY_PREFIX": "rendered"}
+    settings |= {"BROWSER_EVIDENCE_DIR": evidence, "MAX_ATTEMPTS": 2}
     definition = {
         "base": site.own.url,
         "content": CONTENT,
@@ -108,13 +116,18 @@ def rendered(chromium_path, fork_server, redis_server, tmp_path_factory):
         crawl.write_site("capped", definition)
         crawl.offer(f"{site.own.url}/{name}" for name in PAGES if name != "never")
         crawl.offer([f"{site.own.url}/never"], site="capped")
+        for name, steps in PLAYED.items():
+            render = {"content": {"when": "always", "steps": steps}}
+            crawl.write_site(name, definition | {"render": render})
+            crawl.offer([f"{site.own.url}/{name}"], site=name)
         crawl.finish()
         yield SimpleNamespace(
             items={item["url"].rpartition("/")[2]: item for item in crawl.items()},
             number=len(crawl.items()),
             own=site.own,
             other=site.other,
-            unfinished=crawl.unfinished(),
+            unfinished={url.rpartition("/")[2]: state for url, state in crawl.unfinished().items()},
+            pictures=[picture.name for picture in evidence.iterdir()],
         )
     site.own.close()
     site.other.close()
@@ -137,14 +150,21 @@ def test_every_page_becomes_one_item_as_its_scripts_have_left_it(rendered):
         "posting": "data",
         "pictures": "data",
         "never": "data",
+        "stepped": "here",
     }
     assert rendered.number == len(found)
-    assert rendered.unfinished == {}
+
+
+def test_a_step_that_can_not_be_done_fails_its_page_alone_and_leaves_a_picture(rendered):
+    """The page is tried again, and fails by the reason; what it looked like is in the folder for evidence."""
+    assert rendered.unfinished == {"broken": ("failed", "step-failed")}
+    assert rendered.pictures == ["broken-content-2.step.jpg"]
 
 
 def test_an_item_says_what_its_page_was_complete_by(rendered):
     found = {name: item["rendered"] for name, item in rendered.items.items()}
     assert found.pop("never") == "cap"
+    del found["stepped"]
     assert set(found.values()) == {"selector"}
 
 
@@ -316,22 +336,6 @@ def test_web_sockets_are_carried_where_a_site_wants_them_by_the_rules_of_the_cra
     assert contents["silent"] == ["closed by 1006", "closed by 1006"]
     assert shown["fields"]["content"].splitlines() == contents["talking"]
     assert "robots.txt forbids it" in shown["unanswered"][f"{origin}/kept"]
-
-
-@pytest.mark.usefixtures("chromium_path")
-def test_a_step_that_can_not_be_done_fails_its_page_alone_and_leaves_a_picture(crawl, serve):
-    """The page is tried again, and fails by the reason; what it looked like is in the folder for evidence."""
-    host = serve(answer(f"{HERE}<button>b</button>"))
-    steps = {"s": [{"click": "button"}], "broken": [{"wait": ".title"}, {"click": "[title='../../x']", "timeout": 0.2}]}
-    for name, played in steps.items():
-        crawl.write_site(name, {"content": CONTENT, "render": {"content": {"when": "always", "steps": played}}})
-    crawl.offer([f"{host.url}/fine"])
-    crawl.offer([f"{host.url}/page"], site="broken")
-    folder = crawl.folder / "evidence"
-    crawl.finish(BROWSER_EVIDENCE_DIR=folder, MAX_ATTEMPTS=2, RETRY_BASE_SECONDS=0.1)
-    assert [item["content"] for item in crawl.items()] == ["here"]
-    assert [reason for _state, reason in crawl.unfinished().values()] == ["step-failed"]
-    assert [picture.name for picture in folder.iterdir()] == ["broken-content-2.step.jpg"]
 
 
 PUBLIC, OTHER_PUBLIC = "8.8.8.8", "8.8.4.4"  # addresses only: a proxy on loopback answers in their place
