@@ -17,7 +17,8 @@ class OfferTerms(NamedTuple):
     """What holds for all seeds of an offer.
 
     Attributes:
-        due_ms: When they come due, in ms since the epoch; 0: now. A scheduled one with a time was visited before.
+        due_ms: When they come due, in ms since the epoch; 0: now. A scheduled one that is due later than
+            half its interval from now counts as visited before.
         edition: Of the plan, when it asked for the page that led to the seeds. If the plan was replaced since, they are
             refused, and counted as `replaced`. 0: not said.
         budget: For links found on pages: how many of them each host takes within FAIL_DAYS, by all calls together.

@@ -72,7 +72,7 @@ STEPS = {  # each kind of step: how likely it is, and what it takes
             "who": WHO,
             "frontier": FRONTIER,
             "pages": _some_of(_page, 2, 8),
-            "due_in_ms": _one_of(None, None, 0, 300, 2_000),
+            "due_in_ms": _one_of(None, None, 0, 300, 2_000, 1_000 * INTERVAL_SECONDS),
             "scheduled": YES_OR_NO,
             "budget": _one_of(0, 0, 0, 3),
             "editions_ago": _one_of(None, None, None, 0, 1),

@@ -329,6 +329,7 @@ class Model:
             self.seeds[frontier, fingerprint] = new
             if is_delivered:
                 new.host = DELIVERED
+            new.visited = 0 < new.interval_ms < 2 * (due_ms - self.now_ms)
             self.make_ready(new, due_ms)
         self.count(frontier, new, "offered")
         return "new"

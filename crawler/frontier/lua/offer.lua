@@ -29,7 +29,7 @@
 --   how many counts follow;
 --   for each count: `PLAN SITE INTERVAL`; 'known' (they are remembered so) or the reason why they are refused; of how
 --     many seeds;
---   for each seed: fingerprint, stored value, when it is due in ms ('0': now; else a scheduled one's page was visited).
+--   for each seed: fingerprint, stored value, when it is due in ms ('0': now).
 -- Returns one byte, an answer below, for each seed that it came to, from the first on. Returns nil, and does nothing,
 -- where the receipt that it relies on isn't there any more.
 
@@ -300,7 +300,7 @@ local function answer_seeds()
       new[#new + 1] = fingerprint
       new[#new + 1] = value
       append_to(new_by_plan, kind.plan, fingerprint)
-      if due > 0 and kind.interval > 0 then
+      if kind.interval > 0 and due > now + kind.interval * 500 then -- its next visit: later than half its interval
         visited[#visited + 1] = fingerprint
         book(kind, 'waiting', 1)
       end
