@@ -29,8 +29,10 @@ SMALL = {
         {"REAL_HOSTS": 1_000, "WIDE_SEEDS": 1_000, "ROUNDS": 4, "CLAIM_SEEDS": 50},
         "| drop | all of it |",
     ),
+    "order": ("--hosts 2 --seconds 30", {}, "though something was due: 0"),
 }
 LARGE = {
+    "made_web.__main__": ("--pages 2000", {}, "| 2,000 |"),
     "million": (
         "--pages 1000",
         {"LOOK_SECONDS": 0.02, "TENTHS": 2, "GROWTH_MAX": 100, "START_SECONDS": 300},

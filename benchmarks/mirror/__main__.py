@@ -1,103 +1,72 @@
 """Is everything found that links reach, once, in the order of depth; and what does it cost beside Scrapy's CrawlSpider?
 
-    python -m benchmarks.mirror                          # 30,000 pages on 11 hosts, a quarter of an hour a run
-    python -m benchmarks.mirror --manuals 5 --kill       # 3,400 pages, and a worker killed on the way
+    python -m benchmarks.mirror --kill                       # 50,000 pages on 20 hosts, some 15 minutes a run
+    python -m benchmarks.mirror --manuals 5 --kill           # 3,400 pages
+    python -m benchmarks.mirror --runs scope --kill          # one of the four
 
 Debian's packages of HTML manuals are served by one nginx, each as a host of its own. A plan begins with the first page
-of each and follows its links; two consumers crawl it. What they delivered, and what nginx was asked, is held against
-the pages that an own reader of the files finds by their links. Then Scrapy's CrawlSpider does the same. Exit status 1
-says that ours missed a page, delivered one twice, or delivered one that no link leads to.
+of each and follows its links; two consumers crawl it: breadth-first; focused on a word; and breadth-first within a
+scope of seven filters. What they delivered, and what nginx was asked, is held against the pages that an own reader of
+the files finds by their links. Then Scrapy's CrawlSpider does the same. Exit status 1 says that ours missed a page,
+delivered one twice, delivered one that no link leads to, or asked for what is out of scope.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import shutil
 import sys
 import tempfile
-import time
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote, unquote
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote, urlsplit
 
-from benchmarks.mirror.manuals import HTML, PACKAGES, Manual
-from benchmarks.mirror.mirror_server import STATUS_OK, MirrorServer
-from benchmarks.side_by_side.install import CACHE, ROOT
+from benchmarks.mirror.manuals import PACKAGES, Bounds, Manual
+from benchmarks.mirror.mirror_server import MirrorServer
+from benchmarks.mirror.outcome import COLUMNS, Outcome, Truth
+from benchmarks.mirror.runs import Breaks, crawl_ours, crawl_scrapy
+from benchmarks.side_by_side.install import CACHE
 from crawler.base.errors import HeadroomError
-from testbed.servers import Process, Redis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 MANUALS = CACHE.parent / "manuals"
-DELAY_SECONDS, CONCURRENCY = 0.02, 4  # a host's: far quicker than the pages can be read, yet paced
-RUN_SECONDS = 3_600.0  # a run's limit
-KILLED_SECONDS = 5.0  # how long a killed worker is away
-SITE = f"name: manual\npoliteness: {{delay: {DELAY_SECONDS}, concurrency: {CONCURRENCY}}}\n"
-SETTINGS = {"STOP_WHEN_DONE": "1", "ALLOW_PRIVATE_ADDRESSES": "1", "ITEM_SINKS": "files", "MEDIA_DOWNLOAD": "0"}
-SHOWN = 5  # most addresses of a kind that are named
-COLUMNS = (
-    "pages",
-    "items",
-    "missed",
-    "without an item",
-    "twice",
-    "no link leads there",
-    "asked twice",
-    "other requests",
-    "inversions",
-    "pages a minute",
-)
-SETTINGS |= {"TRAP_LINKS": "0"}  # pages that nobody has translated are copies, which are left as traps are
-SETTINGS |= {"NODE_CPU_LIMIT_PERCENT": "100", "NODE_MEMORY_LIMIT_PERCENT": "100"}
-
-
-class Outcome(NamedTuple):
-    """What came out of a crawl.
-
-    Attributes:
-        urls: Of the items, as often as they were delivered.
-        seconds: From the first request to the last.
-        asked: How many requests came for each page that links lead to.
-        others: How many requests came for anything else.
-        inversions: How many of these pages were asked for after a deeper page of their host.
-    """
-
-    urls: Counter[str]
-    seconds: float
-    asked: Counter[str]
-    others: int
-    inversions: int
+RUNS = ("breadth-first", "focused", "scope", "crawl-spider")
+TOPIC = "mutex"  # what the focused crawl looks for
+MAX_DEPTH, MAX_LINKS = 50, 10_000  # more than any of the manuals has
+SCOPE = Bounds(3, ("/class-use/", "/(de|es|fr|ja|ko|tr)/"), (".txt", ".png", ".svg", ".htm"), 200_000)
+ROBOTS = "robots.txt"  # is asked for whatever the scope
+OUT_BY_NAME, OUT_BY_ADDRESS = 1, 2  # which of the manuals the filters of hosts and of addresses keep out
 
 
 def main() -> int:
     """Returns 0; 1 where a page is missing, twice there, or too many."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mirror", description=__doc__.splitlines()[0])
-    parser.add_argument("--manuals", type=int, default=len(PACKAGES), help="how many, the smallest first")
-    parser.add_argument("--kill", action="store_true", help="kill a worker (SIGKILL) when a third is done")
-    parser.add_argument("--only", choices=("ours", "scrapy"), help="one of the two crawlers")
+    parser.add_argument("--manuals", type=int, default=len(PACKAGES), help="how many, the smallest first (3 at least)")
+    parser.add_argument("--runs", nargs="+", choices=RUNS, default=RUNS, help="all unless some are named")
+    parser.add_argument(
+        "--kill", action="store_true", help="kill a worker when a third is done, stop both at two thirds and go on"
+    )
+    parser.add_argument("--depth", type=int, default=MAX_DEPTH, help="most links from a first page to a page")
     options = parser.parse_args()
+    manuals, status = [Manual(package, MANUALS) for package in PACKAGES[: options.manuals]], 0
     folder = Path(tempfile.mkdtemp(prefix="mirror-", dir=MANUALS.parent))
     try:
-        manuals = [Manual(package, MANUALS) for package in PACKAGES[: options.manuals]]
         with MirrorServer(folder, manuals) as server:
-            depths = {
-                f"http://{server.hosts[manual.name]}/{quote(path)}": depth
-                for manual in manuals
-                for path, depth in manual.depths.items()
-            }
-            first = [f"http://{server.hosts[manual.name]}/{manual.first}" for manual in manuals]
+            mirror = Mirror(server, manuals, options.depth)
             print(f"| | {' | '.join(COLUMNS)} |\n|---|{'--:|' * len(COLUMNS)}")
-            status = 0
-            if options.only != "scrapy":
-                items = crawl_ours(folder, first, len(depths) // 3 if options.kill else 0)
-                status = report("ours", depths, outcome(server, items, depths))
+            for run in options.runs:
+                truth = mirror.truth(is_scoped=run == "scope")
+                if run == "crawl-spider":
+                    items = crawl_scrapy(folder, mirror.first)
+                else:
+                    part = len(truth.depths) / 3
+                    breaks = Breaks(server.count, part, 2 * part) if options.kill else Breaks(server.count)
+                    items = crawl_ours(folder / run, mirror.plan(run), breaks)
+                wrong = Outcome(truth, server.asked(), items).report(run, was_killed=options.kill)
+                status |= wrong if run != "crawl-spider" else 0
                 server.forget()
-            if options.only != "ours":
-                report("CrawlSpider", depths, outcome(server, crawl_scrapy(folder, first), depths))
     except HeadroomError as error:
         print(f"{error} (all is left in {folder})", file=sys.stderr)
         return 1
@@ -106,129 +75,72 @@ def main() -> int:
     return status
 
 
-def crawl_ours(folder: Path, first: Sequence[str], kill_at: int) -> list[str]:
-    """Crawls by two consumers; returns the items' addresses.
+class Mirror:
+    """The manuals by their addresses.
 
     Args:
-        kill_at: At so many items one of them is killed, and started again after KILLED_SECONDS; 0: never.
+        depth: Most links from a manual's first page to a page.
 
-    Raises:
-        HeadroomError: A command or a worker failed, or it took too long.
+    Attributes:
+        first: The address of each one's first page.
     """
-    (folder / "sites").mkdir()
-    (folder / "sites" / "manual.yaml").write_text(SITE)
-    plan = folder / "mirror.yaml"
-    plan.write_text(f"name: mirror\nsites: [manual]\nstart: {json.dumps(first)}\nfollow: {{depth: 50, links: 10000}}\n")
-    items = folder / "items"
-    with Redis(folder) as redis, contextlib.ExitStack() as running:
-        environment = {
-            "REDIS_URL": redis.url,
-            "SITES_DIR": str(folder / "sites"),
-            "SCRAPY_SETTINGS_MODULE": "crawler.settings",
+
+    def __init__(self, server: MirrorServer, manuals: Sequence[Manual], depth: int) -> None:
+        self._depth, self._scope = depth, SCOPE._replace(depth=min(SCOPE.depth, depth))
+        self._manuals = {server.hosts[manual.name]: manual for manual in manuals}
+        self.first = [f"http://{host}/{manual.first}" for host, manual in self._manuals.items()]
+
+    def plan(self, run: str) -> dict[str, Any]:
+        """Returns the plan of a run."""
+        follow = {"depth": self._depth, "links": MAX_LINKS}
+        plan: dict[str, Any] = {"name": run, "sites": ["manual"], "start": self.first, "follow": follow}
+        if run == "focused":
+            plan |= {"keywords": {"topic": {"optional": [TOPIC]}}, "order": "focused"}
+        if run == "scope":
+            addresses = [urlsplit(url).hostname for url in self.first]
+            plan["scope"] = {
+                "depth": self._scope.depth,
+                "hosts": [f"not {addresses[OUT_BY_NAME]}"],
+                "addresses": [f"not {addresses[OUT_BY_ADDRESS]}/32"],
+                "suffixes": [f"not {suffix}" for suffix in SCOPE.suffixes],
+                "deny": list(SCOPE.denied),
+                "max_bytes": SCOPE.max_bytes,
+                "content_types": ["text/html"],
+            }
+        return plan
+
+    def truth(self, *, is_scoped: bool) -> Truth:
+        """Returns what a crawl is to find, within the scope or without one."""
+        bounds = self._scope if is_scoped else Bounds(self._depth, (), (), sys.maxsize)
+        left_out = {OUT_BY_NAME, OUT_BY_ADDRESS} if is_scoped else ()
+        reached = {
+            host: {} if number in left_out else manual.depths(bounds)
+            for number, (host, manual) in enumerate(self._manuals.items())
         }
-        submit = Process(
-            "submit", [sys.executable, "-m", "scrapy", "plan", "submit", str(plan)], folder, environment=environment
+        pages = [(host, path) for host, depths in reached.items() for path in depths]
+
+        def links(host: str, path: str) -> Iterator[str]:
+            return (_url(host, target) for target in self._manuals[host].pages[path].links if target in reached[host])
+
+        def may_be_asked(url: str) -> bool:
+            host, path = urlsplit(url).netloc, unquote(urlsplit(url).path).lstrip("/")
+            is_too_deep = path in self._manuals[host].pages  # for it isn't among those that are reached
+            return bool(reached[host]) and (path == ROBOTS or not (is_too_deep or bounds.refuse(path)))
+
+        return Truth(
+            {_url(host, path): reached[host][path] for host, path in pages},
+            {_url(host, path): list(links(host, path)) for host, path in pages},
+            may_be_asked,
+            frozenset(
+                _url(host, path)
+                for host, path in pages
+                if TOPIC.encode() in (self._manuals[host].root / path).read_bytes().lower()
+            ),
         )
-        submit.start()
-        if submit.wait(60.0):
-            raise HeadroomError(submit.last_log_line())
-        words = [
-            word for name, value in {**SETTINGS, "ITEMS_DIR": str(items)}.items() for word in ("-s", f"{name}={value}")
-        ]
-        command = [sys.executable, "-m", "scrapy", "crawl", "consumer", *words]
-        workers = [
-            Process(f"consumer-{number}", command, folder, environment=environment, directory=ROOT) for number in (1, 2)
-        ]
-        for worker in workers:
-            running.callback(worker.kill)
-            worker.start()
-        began, killed_s = time.monotonic(), 0.0
-        while any(worker.running for worker in workers) or killed_s:
-            now = time.monotonic()
-            if now - began > RUN_SECONDS:
-                raise HeadroomError(f"the crawl isn't done after {RUN_SECONDS:g} s; {workers[0].last_log_line()}")
-            if kill_at and len(item_urls(items)) >= kill_at:
-                workers[0].kill()
-                kill_at, killed_s = 0, now
-            if killed_s and now - killed_s > KILLED_SECONDS:
-                workers[0].start()
-                killed_s = 0.0
-            time.sleep(1.0)
-        for worker in workers:
-            if worker.wait(0):
-                raise HeadroomError(worker.last_log_line())
-    return item_urls(items)
 
 
-def crawl_scrapy(folder: Path, first: Sequence[str]) -> list[str]:
-    """Crawls by Scrapy's CrawlSpider; returns the items' addresses.
-
-    Raises:
-        HeadroomError: It failed, or took too long.
-    """
-    output = folder / "scrapy.jsonl"
-    program = Path(__file__).parent / "crawl_spider.py"
-    command = [sys.executable, str(program), str(output), str(CONCURRENCY), str(DELAY_SECONDS), *first]
-    with Process("scrapy", command, folder) as spider:
-        if spider.wait(RUN_SECONDS):
-            raise HeadroomError(spider.last_log_line())
-    return [json.loads(line)["url"] for line in output.read_text().splitlines()]
-
-
-def item_urls(folder: Path) -> list[str]:
-    """Returns the addresses of the items that are in files by now; the last line of one may not be whole."""
-    lines = (line for path in folder.glob("*.jsonl") for line in path.read_text().split("\n")[:-1])
-    return [json.loads(line)["url"] for line in lines]
-
-
-def outcome(server: MirrorServer, urls: Iterable[str], depths: Mapping[str, int]) -> Outcome:
-    """Returns what a crawl came to, by its items and by what nginx was asked."""
-    asked: Counter[str] = Counter()
-    deepest: Counter[str] = Counter()  # by host, so far
-    others = inversions = 0
-    times_s = []
-    for request in server.asked():
-        url = f"http://{request.host}{quote(unquote(request.path))}"
-        if url not in depths:
-            others += 1
-            continue
-        times_s.append(request.at_s)
-        inversions += not asked[url] and depths[url] < deepest[request.host]
-        deepest[request.host] = max(deepest[request.host], depths[url])
-        asked[url] += request.status == STATUS_OK
-    return Outcome(Counter(quoted(url) for url in urls), times_s[-1] - times_s[0], asked, others, inversions)
-
-
-def quoted(url: str) -> str:
-    """Returns an address as the truth writes it."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{quote(unquote(rest), safe='/:')}"
-
-
-def report(name: str, depths: Mapping[str, int], result: Outcome) -> int:
-    """Prints a crawler's row; returns 1 where what it delivered isn't the truth."""
-    missed = depths.keys() - result.asked.keys()
-    pages = {url for url in result.urls if url.lower().endswith(HTML)}
-    figures = (
-        len(depths),
-        result.urls.total(),
-        len(missed),
-        len(result.asked.keys() - result.urls.keys()),
-        sum(number > 1 for number in result.urls.values()),
-        len(pages - depths.keys()),
-        sum(number > 1 for number in result.asked.values()),
-        result.others,
-        result.inversions,
-        round(len(result.asked) * 60 / result.seconds),
-    )
-    print(f"| {name} | " + " | ".join(f"{figure:,}" for figure in figures) + " |", flush=True)
-    for url in sorted(missed)[:SHOWN]:
-        print(f"  missed: {url}", file=sys.stderr)
-    for url in sorted(result.asked.keys() - result.urls.keys())[:SHOWN]:
-        print(f"  without an item: {url}", file=sys.stderr)
-    for url in sorted(pages - depths.keys())[:SHOWN]:
-        print(f"  no link leads to {url}", file=sys.stderr)
-    return int(bool(missed or pages - depths.keys()) or any(number > 1 for number in result.urls.values()))
+def _url(host: str, path: str) -> str:
+    return f"http://{host}/{quote(path)}"
 
 
 if __name__ == "__main__":

@@ -6,13 +6,16 @@ The links are read by lxml alone, so that what a crawl is held against shares no
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections import deque
+from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import lxml.html
+import orjson
 
 from crawler.base.errors import UnavailableError
 
@@ -20,9 +23,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FETCH_SECONDS = 300.0  # for one package, of 13 MB at most
+FETCH_SECONDS = 300.0  # for one package, of 38 MB at most
 HTML = (".html", ".htm")
 MAX_LINKS = 10_000  # of a page: an index has some thousands
+
+
+READER = 1  # of what is kept of pages: rises as the reader changes
+
+
+class Page(NamedTuple):
+    """What was read of a page: its size, and the paths of all that look like pages that it links to."""
+
+    size_bytes: int
+    links: list[str]
+
+
+class Bounds(NamedTuple):
+    """What is left out of a crawl.
+
+    Attributes:
+        depth: Most links from a manual's first page to a page.
+        denied: Patterns of paths that aren't asked for.
+        suffixes: Ends of paths, likewise.
+        max_bytes: Of a page; a larger one is asked for, but leads nowhere.
+    """
+
+    depth: int
+    denied: tuple[str, ...]
+    suffixes: tuple[str, ...]
+    max_bytes: int
+
+    def refuse(self, path: str) -> bool:
+        """Returns whether a path isn't to be asked for, however few links lead there."""
+        return path.lower().endswith(self.suffixes) or any(re.search(pattern, f"/{path}") for pattern in self.denied)
 
 
 class Package(NamedTuple):
@@ -33,17 +66,26 @@ class Package(NamedTuple):
     first: str
 
 
-PACKAGES = (
+PACKAGES = (  # the first five are small
     Package("git-doc", "usr/share/doc/git-doc", "index.html"),
     Package("python3.11-doc", "usr/share/doc/python3.11/html", "index.html"),
     Package("sqlite3-doc", "usr/share/doc/sqlite3", "index.html"),
     Package("python-django-doc", "usr/share/doc/python-django-doc/html", "index.html"),
     Package("postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html", "index.html"),
+    Package("libglib2.0-doc", "usr/share/gtk-doc/html/glib", "index.html"),
+    Package("libgtk-3-doc", "usr/share/gtk-doc/html/gtk3", "index.html"),
+    Package("groovy-doc", "usr/share/doc/groovy/api", "index.html"),
     Package("cmake-doc", "usr/share/doc/cmake-data/html", "index.html"),
+    Package("wx3.2-doc", "usr/share/doc/wx3.2-doc/html", "index.html"),
     Package("apache2-doc", "usr/share/doc/apache2-doc/manual", "en/index.html"),
-    Package("libboost1.81-doc", "usr/share/doc/libboost1.81-doc/doc/html", "index.html"),
+    Package("libjuce-doc", "usr/share/doc/juce-modules-source/apiref", "index.html"),
+    Package("linux-doc-6.1", "usr/share/doc/linux-doc-6.1/html", "index.html"),
+    Package("fop-doc", "usr/share/doc/fop-doc/html/api", "index.html"),
     Package("libstdc++-12-doc", "usr/share/doc/gcc-12-base/libstdc++", "index.html"),
+    Package("libboost1.81-doc", "usr/share/doc/libboost1.81-doc/doc/html", "index.html"),
     Package("cppreference-doc-en-html", "usr/share/cppreference/doc/html/en", "index.html"),
+    Package("libapache-poi-java-doc", "usr/share/doc/libapache-poi-java/api", "index.html"),
+    Package("libgtk-4-doc", "usr/share/doc/libgtk-4-doc/gtk4", "index.html"),
     Package("openjdk-17-doc", "usr/share/doc/openjdk-17-jre-headless/api", "index.html"),
 )
 
@@ -58,6 +100,7 @@ class Manual:
 
     def __init__(self, package: Package, cache: Path) -> None:
         self.name = package.name
+        self._cache = cache / package.name
         self.root = cache / package.name / package.folder
         self.first = package.first
         if not (self.root / self.first).exists():
@@ -66,20 +109,37 @@ class Manual:
             raise UnavailableError(f"{package.name} has no {package.folder}/{self.first}")
 
     @cached_property
-    def depths(self) -> dict[str, int]:
-        """The pages that links lead to from the first one, each with the fewest links to it, by path."""
+    def pages(self) -> dict[str, Page]:
+        """All pages of HTML in it, by path; what was read once is kept beside the package."""
+        saved = self._cache / f"pages-{READER}.json"
+        if not saved.exists():
+            paths = [path.relative_to(self.root).as_posix() for path in self.root.rglob("*")]
+            paths = [path for path in paths if path.lower().endswith(HTML) and (self.root / path).is_file()]
+            with ProcessPoolExecutor() as readers:
+                read = dict(zip(paths, readers.map(self._read, paths, chunksize=20), strict=True))
+            saved.write_bytes(orjson.dumps(read))
+        return {path: Page(*page) for path, page in orjson.loads(saved.read_bytes()).items()}
+
+    def depths(self, bounds: Bounds) -> dict[str, int]:
+        """Returns the pages that links lead to from the first one, each with the fewest links to it, by path."""
         depths, to_read = {self.first: 0}, deque([self.first])
         while to_read:
             path = to_read.popleft()
-            for target in self._links(path):
-                if target not in depths:
+            if self.pages[path].size_bytes > bounds.max_bytes or depths[path] == bounds.depth:
+                continue
+            for target in self.pages[path].links:
+                if target in self.pages and target not in depths and not bounds.refuse(target):
                     depths[target] = depths[path] + 1
                     to_read.append(target)
         return depths
 
-    def _links(self, path: str) -> Iterator[str]:
-        """Yields the paths of pages of the manual that a page links to, in order."""
-        page = lxml.html.fromstring((self.root / path).read_bytes() or b"<p>", parser=_PARSER)
+    def _read(self, path: str) -> tuple[int, list[str]]:
+        content = (self.root / path).read_bytes()
+        return len(content), list(dict.fromkeys(self._links(path, content)))
+
+    def _links(self, path: str, content: bytes) -> Iterator[str]:
+        """Yields the paths of pages of HTML on the same host that a page links to, in order."""
+        page = lxml.html.fromstring(content.strip() or b"<p>", parser=_PARSER)
         base = next((str(href) for href in page.xpath("//base/@href")), "")
         here = urljoin(f"http://manual/{path}", base)
         for href in page.xpath("//a/@href | //area/@href")[:MAX_LINKS]:
@@ -89,7 +149,7 @@ class Manual:
                 continue
             target = os.path.normpath(unquote(address.path).lstrip("/")) if address.path else ""
             is_inside = address.scheme == "http" and address.netloc == "manual" and not address.query
-            if is_inside and target.lower().endswith(HTML) and (self.root / target).is_file():
+            if is_inside and target.lower().endswith(HTML):
                 yield target
 
 

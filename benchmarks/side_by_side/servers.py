@@ -7,12 +7,14 @@ import http.client
 import os
 import shutil
 import subprocess
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from crawler.base.errors import UnavailableError
 from testbed.servers.process import Server, answers_http, free_port
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 PACKAGE = "nginx-light"
@@ -34,8 +36,11 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
-    types {{ text/html html; text/css css; text/javascript js; application/json json; }}
-    charset utf-8;
+    types {{
+        text/html html htm; text/css css; text/javascript js; application/json json;
+        text/plain txt; image/png png; image/svg+xml svg;
+    }}
+    log_format requests '$msec $server_addr:$server_port $request_uri $status';
     sendfile on;
     tcp_nopush on;
     keepalive_requests 1000000000;
@@ -43,9 +48,11 @@ http {{
     server {{
         listen 127.0.0.1:{port} backlog=1024;
         root {root};
+        charset utf-8;
         location = /status {{ stub_status; }}
         {rewrite}
     }}
+    {hosts}
 }}
 """
 # The first 10,000 pages at every address that ends in the same four digits.
@@ -53,7 +60,7 @@ REPEAT = r"rewrite ^/thread/\d+/\d*(\d)(\d\d\d)\.html$ /thread/00$1/00$1$2.html 
 
 
 class Nginx(Server):
-    """One worker process that serves a folder; it keeps connections open and writes no log.
+    """One worker process that serves a folder; it keeps connections open, and logs what further hosts are asked alone.
 
     There is no robots.txt in the folder: 404, which allows all.
 
@@ -61,19 +68,29 @@ class Nginx(Server):
         folder: Its configuration and temporary files go to a folder `nginx` in it.
         root: The pages.
         rewrite: nginx's own words for pages that are served at other addresses than their files have.
+        hosts: Further addresses of loopback, each with the folder that it serves at the same port.
 
     Raises:
         UnavailableError: nginx isn't installed, and can't be.
     """
 
-    def __init__(self, folder: Path, root: Path, *, rewrite: str = "") -> None:
+    def __init__(
+        self, folder: Path, root: Path, *, rewrite: str = "", hosts: Mapping[str, Path] = MappingProxyType({})
+    ) -> None:
         program = nginx_program()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         own = folder / "nginx"
         self._configuration = own / "nginx.conf"
         user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""  # a worker of another user couldn't read pages
-        self._text = CONFIGURATION.format(user=user, folder=own, port=self.port, root=root, rewrite=rewrite)
+        self.log_of_hosts = own / "requests.log"
+        further = "\n    ".join(
+            f"server {{ listen {address}:{self.port}; root {served}; access_log {self.log_of_hosts} requests; }}"
+            for address, served in hosts.items()
+        )
+        self._text = CONFIGURATION.format(
+            user=user, folder=own, port=self.port, root=root, rewrite=rewrite, hosts=further
+        )
         super().__init__("nginx", [program, "-p", str(own), "-c", str(self._configuration)], own)
 
     def start(self) -> None:
