@@ -320,6 +320,7 @@ talk("/talk").then(() => talk("/kept")).then(() => { document.body.className = "
 </script>"""
 
 
+@pytest.mark.faults
 @pytest.mark.usefixtures("chromium_path")
 def test_web_sockets_are_carried_where_a_site_wants_them_by_the_rules_of_the_crawl(crawl):
     render = {"when": "always", "settle": {"selector": "css:body.done"}}

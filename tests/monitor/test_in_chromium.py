@@ -27,7 +27,7 @@ def _reads_often(monkeypatch):
 @pytest.fixture(scope="module")
 def chromium(chromium_path):
     with sync_playwright() as playwright:
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
         browser = playwright.chromium.launch(executable_path=chromium_path, args=arguments)
         yield browser
         browser.close()

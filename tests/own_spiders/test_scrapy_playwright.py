@@ -28,9 +28,8 @@ class Shop(scrapy.Spider):
 PAGE = b"<html><body><script>document.body.innerHTML = '<p id=made>by a script</p>'</script></body></html>"
 
 
-@pytest.mark.parametrize(
-    "project", [pytest.param(name, marks=() if name == "ours" else pytest.mark.faults) for name in PROJECTS]
-)
+@pytest.mark.faults
+@pytest.mark.parametrize("project", PROJECTS)
 def test_a_page_is_rendered(chromium_path, projects, project, serve, tmp_path):
     pytest.importorskip("scrapy_playwright", reason="scrapy-playwright isn't installed")
     host = serve(lambda _path: [answer(PAGE)])

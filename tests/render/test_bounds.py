@@ -11,7 +11,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-import pytest_asyncio
 from render.conftest import LIMITS
 
 from crawler.render.errors import BrowserDiedError, BrowserMissingError, PageCrashedError, RenderTimeoutError
@@ -28,12 +27,12 @@ PAGE, OTHER = "https://hostile.example/", "https://calm.example/"
 QUICK = Wish(quiet_seconds=0.1, cap_seconds=1)
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def strict():
-    """A renderer whose pages have little time and memory."""
-    own = Renderer("", replace(LIMITS, page_seconds=2.5, page_memory_bytes=256 * 1024 * 1024))
-    yield own
-    await own.close()
+@pytest.fixture
+def strict(renderer):
+    """The module's renderer, whose pages have little time and memory for one test."""
+    renderer._limits = replace(LIMITS, page_seconds=2.5, page_memory_bytes=256 * 1024 * 1024)
+    yield renderer
+    renderer._limits = LIMITS
 
 
 def hostile(site, script):
