@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 
 from end_to_end.test_start_pages import Tree, page, paths, submit
+from waiting import PATIENCE_SECONDS, until
 
 
 def failures(crawl, plan="city"):
@@ -29,6 +32,31 @@ def test_pages_stop_at_the_budget_and_go_on_with_a_larger_one(serve, crawl):
     crawl.total()
 
 
+def test_a_raise_between_two_workers_beside_a_killed_one_brings_all_that_was_left_once(serve, crawl):
+    host, key = serve(Tree()), crawl.keys.plan_budget("city")
+    crawl.settings["SESSION_SECONDS"] = 2
+    keys = {"start": [f"{host.url}/"], "follow": {"depth": 3, "deny": ["print"]}}
+    submit(crawl, budget={"pages": 6}, **keys)
+    killed = crawl.worker()
+    until(lambda: len(host.pages()) > 1, "pages were asked for")
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait(PATIENCE_SECONDS)
+    workers = [crawl.worker() for _ in range(2)]
+    until(lambda: crawl.counts()["failed"], "the budget has no room for a page")
+    assert crawl.redis.hget(key, "pages") == b"6"
+    submit(crawl, "--replace", budget={"pages": 15}, **keys)
+    crawl.finish()
+    for worker in workers:
+        os.kill(worker.pid, signal.SIGTERM)
+        assert worker.wait(PATIENCE_SECONDS) == 0
+    assert paths(host, crawl).keys() == {"/"} | {f"/{number}" for number in range(2, 16)}
+    used = crawl.redis.hgetall(key)
+    assert (used[b"pages"], used[b"items"]) == (b"15", b"15")
+    assert not crawl.redis.exists(crawl.keys.held_pages("city"))
+    total = crawl.total()
+    assert (total["finished"], total["failed"]) == (15, 0)
+
+
 def test_items_bytes_hosts_and_domains_have_bounds(serve, crawl):
     hosts = [serve(lambda path: page(path, *(f"{path}/{number}" for number in range(1, 9)))) for _ in range(2)]
     for name, budget, most in (
@@ -36,6 +64,8 @@ def test_items_bytes_hosts_and_domains_have_bounds(serve, crawl):
         ("bytes", {"bytes": 1}, 1),
         ("hosts", {"per_host": 4}, 4),
         ("domains", {"per_domain": 5}, 5),
+        ("depths", {"per_depth": 3}, 4),
+        ("templates", {"per_template": 2}, 3),
     ):
         start = [f"{host.url}/{name}" for host in (hosts if name == "domains" else hosts[:1])]
         submit(crawl, name=name, start=start, follow={"depth": 1, "allow": [r"/[a-z]+/\d$"]}, budget=budget)

@@ -182,8 +182,7 @@ local function record_finished()
 end
 
 -- Returns whether a plan was submitted anew since its budget was asked for a page: nobody has asked the new one.
-local function has_new_budget(reason, use)
-  if not string.match(reason, '^budget%-') then return false end
+local function has_new_budget(use)
   for plan, edition in string.gmatch(use, '([^ \n]+) (%d+)[^\n]*') do
     if select(2, state_of_plan(plan)) > tonumber(edition) then return true end
   end
@@ -208,8 +207,11 @@ local function settle()
       ended[#ended + 1] = fingerprint
       is_ended[fingerprint] = true
       book_all(kinds, 'executing', -1)
-      if use ~= '' then call('HSET', used, fingerprint .. claim, use) end
-      if operation == 'fail' and has_new_budget(reason, use) then operation = 'release' end
+      if operation == 'fail' and string.match(reason, '^budget%-') then -- it has used nothing
+        if has_new_budget(use) then operation = 'release' end
+      elseif use ~= '' then
+        call('HSET', used, fingerprint .. claim, use)
+      end
       if operation == 'finish' then
         if interval > 0 then
           end_visited(fingerprint, values[n], host, kinds, amount, reason)

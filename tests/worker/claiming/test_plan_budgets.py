@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from frontier.conftest import redis_settings  # noqa: F401 -- in a cluster, too, by its pytest.mark.faults
 from frontier.driver import FrontierDriver, content, turns
 from samples import TURN, a_visit
 
@@ -119,7 +120,7 @@ def pages(number):
 
 
 @pytest.mark.parametrize("after", [False, True])
-async def test_a_page_counts_once_at_whichever_command_its_worker_is_killed(redis, redis_settings, after):
+async def test_a_page_counts_once_at_whichever_command_its_worker_is_killed(redis, redis_settings, after):  # noqa: F811
     budget, number, killed = PlanBudget(pages=7, per_host=3), 0, True
     by_host = {"host a.test": 3, "host b.test": 3, "host c.test": 1}
     while killed:
