@@ -50,17 +50,14 @@ class SearchOrderMiddleware:
             return
         if (expected := await self._yield.expected(claimed)) is None:
             return
-        if wish.refuses(expected):
+        if wish.refuses(claimed.seed, expected):
             visit.error_text = f"it was expected to bring {expected:.2g} new pages"
             visit.is_low_yield = True
             self._tally.low_yield(claimed.seed)
             raise RefusedError(Outcome("fail", reasons.LOW_YIELD))
-        priority = wish.priority_of(claimed.seed, expected)
-        if priority == claimed.seed.priority or (priority > claimed.seed.priority and not claimed.seed.interval_s):
-            return
-        try:
-            await self._queue.prioritize(claimed, priority)
-        except RedisError:
-            return
-        if priority < claimed.seed.priority:  # a scheduled one that does better comes earlier the next time
+        if (priority := wish.priority_of(claimed.seed, expected)) < claimed.seed.priority:
+            try:
+                await self._queue.prioritize(claimed, priority)
+            except RedisError:
+                return
             raise RefusedError(Outcome("release", reasons.BETTER_FIRST))

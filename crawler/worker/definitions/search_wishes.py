@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from crawler.worker.definitions.plan_cache import PlanCache
 
 # A page that is expected to bring fewer new ones than these parts of a full page of results has a priority of one, two
-# ... five less. They were found on the searches of a MediaWiki; each costs a search at most one more claim.
-LEVELS = (0.3, 0.2, 0.12, 0.07, 0.03)
+# ... five less. benchmarks/search_yield.py compares others. Each costs a search one more claim at most.
+LEVELS = (0.2, 0.1, 0.05, 0.025, 0.0125)
 
 
 class SearchWish(NamedTuple):
@@ -23,19 +23,25 @@ class SearchWish(NamedTuple):
 
     Attributes:
         priority: The plan's.
+        by_yield: Those of its pages come first that are expected to bring the most.
+        least_new: A page that is expected to bring fewer isn't worth a request; None: each is.
     """
 
-    searches: PlanSearches
     priority: int
+    by_yield: bool
+    least_new: float | None
 
     def priority_of(self, seed: Seed, expected: float) -> int:
         """Returns the priority of a search page that is expected to bring so many new pages."""
-        lower = sum(expected < part * seed.per_page for part in LEVELS) if self.searches.order == "yield" else 0
+        lower = sum(expected < part * seed.per_page for part in LEVELS) if self.by_yield else 0
         return max(0, self.priority - lower)
 
-    def refuses(self, expected: float) -> bool:
-        """Returns whether a page that is expected to bring so many isn't worth a request."""
-        return self.searches.least_new is not None and expected < self.searches.least_new
+    def refuses(self, seed: Seed, expected: float) -> bool:
+        """Returns whether a search page that is expected to bring so many isn't worth a request.
+
+        The first page of a scheduled search is: whatever was new so far, it alone tells whether there are news.
+        """
+        return self.least_new is not None and not seed.interval_s and expected < self.least_new
 
 
 class SearchWishes:
@@ -45,7 +51,10 @@ class SearchWishes:
         self._plans = plans
 
     async def of(self, seed: Seed) -> SearchWish | None:
-        """Returns what the plan of a search page wants; None: its pages come as they are, as those of one search do."""
+        """Returns what the plan of a search page wants; None: its pages come as they are.
+
+        So do those of one search, and of scheduled ones: they bring little each time, and mustn't wait for other plans.
+        """
         await self._plans.load({seed.plan})
         record = self._plans.get(seed.plan)
         if record is None or record.edition != seed.edition or not seed.keywords:
@@ -55,5 +64,6 @@ class SearchWishes:
             searches = PlanSearches.model_validate(record.definition.get("searches", {}))
         except ValidationError:  # Redis isn't trusted
             return None
-        is_wanted = (searches.order == "yield" and record.nav_seeds > 1) or searches.least_new is not None
-        return SearchWish(searches, priority) if is_wanted and priority in range(MAX_PRIORITY + 1) else None
+        by_yield = searches.order == "yield" and record.nav_seeds > 1 and not record.definition.get("schedule")
+        wish = SearchWish(priority, by_yield, searches.least_new)
+        return wish if (by_yield or wish.least_new is not None) and priority in range(MAX_PRIORITY + 1) else None

@@ -30,12 +30,14 @@ USUAL_FIRST = 0.5
 # of its search. `usual` follows the pages of late. Of each word: what pages have brought, and what was usual then.
 LEARN = """#!lua flags=allow-oom
 local key, brought = KEYS[1], tonumber(ARGV[2])
-local usual = tonumber(redis.call('HGET', key, 'usual') or ARGV[3])
+local function number(field) return tonumber(redis.call('HGET', key, field) or '') end
+local function set(field, value) redis.call('HSET', key, field, string.format('%.6f', value)) end
+local usual = number('usual') or tonumber(ARGV[3])
 for n = 4, #ARGV do
-  redis.call('HINCRBYFLOAT', key, 'brought ' .. ARGV[n], brought)
-  redis.call('HINCRBYFLOAT', key, 'usual ' .. ARGV[n], usual)
+  set('brought ' .. ARGV[n], (number('brought ' .. ARGV[n]) or 0) + brought)
+  set('usual ' .. ARGV[n], (number('usual ' .. ARGV[n]) or 0) + usual)
 end
-redis.call('HSET', key, 'usual', string.format('%.6f', 0.9 * usual + 0.1 * brought))
+set('usual', 0.9 * usual + 0.1 * brought)
 redis.call('EXPIRE', key, ARGV[1])
 """
 
