@@ -189,6 +189,12 @@ PLAN_UNKNOWN = LogEvent("plan-unknown", "%s; its searches wait", "error")
 PLAN_LACKS = LogEvent(
     "plan-lacks", "plan %s can't be crawled by this worker: %s; its pages wait for one that can", "plan", "error"
 )
+LINK_SCORER_FAILED = LogEvent(
+    "link-scorer-failed",
+    "links of plan %s have its priority, since its scorer gave no number from 0 to 9 and text for each: %r",
+    "plan",
+    "error",
+)
 URL_FILTER_FAILED = LogEvent(
     "url-filter-failed", "filter %s refuses %s, since it raised an error: %r", "filter", "url", "error"
 )

@@ -32,6 +32,9 @@ def print_check(check: Check, warnings: Sequence[str]) -> None:
         print(f"plan {check.plan}: {starts}{lists}; pages up to {links} away are crawled, as far as `follow` says")
         for line in check.skipped:
             print(one_line(line))
+        for trial in check.patterns:
+            pages = quantity(trial.tried, "start page")
+            print(one_line(f"  {trial.key} {trial.pattern} matches {trial.matched:,} of {pages}"))
     if not check.combinations:
         for warning in warnings:
             print(one_line(warning))

@@ -15,6 +15,7 @@ from crawler.base.errors import HeadroomError, PrivateAddressError
 from crawler.base.urls import canonical, hostname
 from crawler.cli.page_fetcher import PageFetcher
 from crawler.download.targets import Targets
+from crawler.plans.pattern_trial import useless_patterns
 from crawler.plans.start_pages import seed_of
 from crawler.scope.candidate import Candidate
 from crawler.scope.scope import Scope
@@ -37,14 +38,15 @@ MAX_AT_ONCE = 16  # most hosts that are asked at the same time; a plan has a han
 
 
 async def all_of(plan: Plan, settings: Settings) -> list[dict[str, str]]:
-    """Returns all warnings of a plan; of each site one at most, beside those of start addresses.
+    """Returns all warnings of a plan; of each site one at most, beside those of start addresses and of patterns.
 
     Raises:
         HeadroomError: A filter of the plan's scope lacks what it needs, such as a database of regions, or there is no
             such order as the plan's.
     """
     scorer_class(plan.file.order, settings)
-    warnings = out_of_scope(plan, settings) + same_searches(plan) + await unreachable_hosts(plan, settings)
+    warnings = [{"site": "", "host": "", "why": why} for why in useless_patterns(plan)]
+    warnings += out_of_scope(plan, settings) + same_searches(plan) + await unreachable_hosts(plan, settings)
     return warnings + await forbidden_searches(plan, settings, {warning["site"] for warning in warnings})
 
 
@@ -107,7 +109,7 @@ def _first_starts(plan: Plan) -> list[Seed]:
 
 def lines(warnings: list[dict[str, str]]) -> list[str]:
     """Returns warnings as lines to print."""
-    return [f"warning: site {warning['site']}: {warning['why']}" for warning in warnings]
+    return [f"warning: {f'site {name}: ' if (name := warning['site']) else ''}{warning['why']}" for warning in warnings]
 
 
 async def _why_in_vain(url: str, targets: Targets, proxies: HttpProxyMiddleware) -> str:

@@ -164,6 +164,7 @@ class Command(ActionCommand):
             "edition": record.edition,
             "combinations": len(plan.combinations()),
             "nav_seeds": record.nav_seeds,
+            "lists": len(plan.file.sitemaps) + len(plan.file.feeds),
             "offered": offered,
             "new": new,
             "known": offered - new,
@@ -301,9 +302,11 @@ def _print_submitted(result: dict[str, Any]) -> None:
     how = " goes on" if result["resumed"] else " is replaced" if result["replaced"] else ""
     if result["state"] == "paused":
         how = " stays paused"
-    searches, starts = result["nav_seeds"], result["offered"] - result["nav_seeds"]
-    pages = f"{searches:,} search{'es' * (searches != 1)}" if searches or not starts else ""
-    pages = " and ".join(filter(None, (pages, quantity(starts, "start page") if starts else "")))
+    lists, starts = result["lists"], result["offered"] - result["nav_seeds"]
+    searches = result["nav_seeds"] - lists
+    kinds = [f"{searches:,} search{'es' * (searches != 1)}"] * bool(searches)
+    kinds += [f"{quantity(lists, 'sitemap')} or feed{'s' * (lists != 1)}"] * bool(lists)
+    pages = " and ".join(kinds + [quantity(starts, "start page")] * bool(starts or not kinds))
     known = f"{result['new']:,} new, {result['known']:,} known"
     combinations = f"{quantity(result['combinations'], 'combination')}, " if searches else ""
     print(f"plan {name}{how}: {combinations}{pages} offered: {known}")
@@ -312,5 +315,5 @@ def _print_submitted(result: dict[str, Any]) -> None:
     print_sites(result["sites"])
     for line in plan_warnings.lines(result["warnings"]):
         print(one_line(line))
-    spiders = "scrapy crawl producer and scrapy crawl consumer" if searches else "scrapy crawl consumer"
+    spiders = "scrapy crawl producer and scrapy crawl consumer" if kinds else "scrapy crawl consumer"
     print(f"next: {spiders}, on any node; scrapy ledger {name} shows how far it is")

@@ -184,12 +184,19 @@ class SeedAdmin:
         """Makes the parked seeds of a plan ready again; returns how many."""
         return await self._move("resume", [self._queue.keys.wake(self._frontier)], plan, progress=progress)
 
-    async def prioritize(self, plan: str, priority: int, progress: Progress = unheard) -> int:
+    async def prioritize(
+        self, plan: str, priority: int, progress: Progress = unheard, *, general: bool | None = None
+    ) -> int:
         """Gives the seeds of a plan that aren't finished another priority for it; returns of how many.
 
         Those that are executing have it from when they are ready again. A page of several plans has the highest.
+
+        Args:
+            general: Whether the plan, which was submitted anew, says itself where its pages lead; seeds to which its
+                scorer gave a priority keep that. None: as before.
         """
-        return await self._move("prioritize", [plan, str(priority)], plan, progress=progress)
+        word = "" if general is None else str(int(general))
+        return await self._move("prioritize", [plan, str(priority), word], plan, progress=progress)
 
     async def drop(
         self, plan: str, is_wanted: Callable[[UnfinishedSeed], bool], reason: Reason, progress: Progress = unheard

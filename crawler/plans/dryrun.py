@@ -9,6 +9,7 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from crawler.plans.match import names_in
+from crawler.plans.pattern_trial import PatternTrial, trials
 from crawler.plans.start_pages import Skipped, start_pages
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Check:
         start_pages: How many addresses it begins with, those that stand in it several times as often.
         skipped: What is said of lines of start files that are left out.
         depth: How many links are followed from these, and from results; 0: none.
+        patterns: What those of its `follow` and `scope` match of its first start pages.
     """
 
     plan: str
@@ -90,6 +92,7 @@ class Check:
     start_pages: int = 0
     skipped: tuple[str, ...] = ()
     depth: int = 0
+    patterns: tuple[PatternTrial, ...] = ()
 
 
 def check(plan: Plan) -> Check:
@@ -127,6 +130,7 @@ def check(plan: Plan) -> Check:
         start_pages=number,
         skipped=tuple(skipped.lines()),
         depth=plan.file.follow.depth if plan.file.follow else 0,
+        patterns=tuple(trials(plan)),
     )
 
 

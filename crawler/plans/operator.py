@@ -166,7 +166,12 @@ class Operator:
             return replace(record, definition=with_priority(record.definition, priority))
 
         await self.registry.change_plan(name, prioritized)
-        return sum([await admin.prioritize(name, priority, progress) for admin in self.admins.values()])
+        # What workers offer for pages that they hold has it, too, from when they are told. Seeds that they claim or
+        # offer while the first pass goes on may be behind it: the second one finds those.
+        for _ in range(2):
+            await self.registry.tell_priority(name, priority)
+            moved = sum([await admin.prioritize(name, priority, progress) for admin in self.admins.values()])
+        return moved
 
     async def cancel(self, name: str, progress: Progress = unheard) -> int:
         """Fails the seeds of a plan that are ready, with the reason `cancelled`; returns how many.

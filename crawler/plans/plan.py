@@ -202,6 +202,11 @@ class Plan:
         return sum(len(self.targets(site, _ANY_WORD)) for site in self.searched)
 
 
+def priority_of(definition: Mapping[str, Any]) -> int:
+    """Returns the priority in a plan's definition."""
+    return int(definition.get("priority", PlanFile.model_fields["priority"].default))
+
+
 def with_priority(definition: dict[str, Any], priority: int) -> dict[str, Any]:
     """Returns a plan's definition with another priority, which is left out where it is the default."""
     others = {name: value for name, value in definition.items() if name != "priority"}

@@ -20,7 +20,7 @@ from pydantic import (
 
 from crawler.base.errors import UrlError
 from crawler.base.models import MAX_PRIORITY, is_plan_name
-from crawler.base.urls import MAX_URL_CHARACTERS, canonical
+from crawler.base.urls import MAX_URL_CHARACTERS, canonical, hostname
 from crawler.base.yamlfile import Part, ShortPart
 from crawler.plans.match import OPERATORS
 from crawler.plans.plan_budget import PlanBudget
@@ -135,9 +135,11 @@ def _class_name(value: Any) -> Any:
 
 def _address(value: str) -> str:
     try:
-        canonical(value, routes=True)
+        is_pattern = EVERY_HOST in hostname(canonical(value, routes=True))
     except UrlError:
         raise ValueError("an http(s) address") from None
+    if is_pattern:
+        raise ValueError("the address of one page; which hosts a site reads, and how far links lead, other keys say")
     return value
 
 
@@ -167,6 +169,7 @@ class PlanFile(Part):
     start: tuple[Address, ...] = Field(
         (),
         strict=False,
+        min_length=1,
         max_length=MAX_START,
         description="Addresses that the crawl begins with, beside or instead of `keywords`; `follow.allow` and "
         "`follow.deny` say nothing of them.",
@@ -175,6 +178,7 @@ class PlanFile(Part):
     start_file: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
         (),
         strict=False,
+        min_length=1,
         max_length=100,
         description="Files of such addresses, in the plan's folder or below it: UTF-8, one on each line; blank lines "
         "and those that begin with # are passed over. They may have millions of lines. What is no address is counted, "
@@ -184,6 +188,7 @@ class PlanFile(Part):
     sitemaps: tuple[Address, ...] = Field(
         (),
         strict=False,
+        min_length=1,
         max_length=MAX_START,
         description="Addresses of sitemaps, or of indexes of them, packed or not: the crawl begins with their pages, "
         "as far as `follow` has their hosts and addresses; 1,000 sitemaps of an index at most. With a `schedule` they "
@@ -193,6 +198,7 @@ class PlanFile(Part):
     feeds: tuple[Address, ...] = Field(
         (),
         strict=False,
+        min_length=1,
         max_length=MAX_START,
         description="Addresses of RSS, Atom or JSON feeds, likewise; at most 10 pages of each, if one names the next.",
         examples=[["https://city.example.org/feed.xml"]],

@@ -211,6 +211,10 @@ class Registry:
         if changed:
             await self._tell_workers(SITES_CHANGED)
 
+    async def tell_priority(self, name: str, priority: int) -> None:
+        """Tells workers that a plan has another priority."""
+        await self._tell_workers(f"priority {name} {priority}")
+
     async def _tell_workers(self, message: str) -> None:
         for frontier in FRONTIERS:
             await self._redis.publish(self._keys.wake(frontier), message)

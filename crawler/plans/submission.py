@@ -14,6 +14,7 @@ from crawler.base import reasons
 from crawler.base.errors import PlanError
 from crawler.frontier.offer import OFFER_BATCH
 from crawler.frontier.seed_admin import SeedAdmin, UnfinishedSeed
+from crawler.plans.plan import priority_of
 from crawler.plans.plan_record import PlanRecord
 from crawler.plans.start_pages import Skipped, start_pages
 from crawler.scope.candidate import Candidate
@@ -83,6 +84,7 @@ async def submit(
         await content.drop(plan.name, _lacked_words, reasons.REPLACED)  # the others of them
         await content.drop(plan.name, lambda seed: seed.seed.interval_s > 0, reasons.REPLACED)  # another schedule's
         await content.offer_cancelled(plan.name, record.edition, is_wanted)
+        await content.prioritize(plan.name, priority_of(record.definition), general=plan.file.judges_links)
     for admin in (nav, content):
         await admin.resume(plan.name)
     offered = new = 0
@@ -94,11 +96,16 @@ async def submit(
         while batch := list(itertools.islice(of_frontier, OFFER_BATCH)):
             if scope is not None and frontier == "content":
                 batch = await _in_scope(batch, scope, queues[frontier])
+            batch = [changed(seed, priority=priority_of(record.definition)) for seed in batch]
             new += sum(await queues[frontier].offer(batch, record.edition, edition=record.edition, confirmed=True))
             offered += len(batch)
-            await _move_deadline(record, registry, (nav, content), await registry.now_ms() + OFFERING_MILLISECONDS)
+            until_ms = await registry.now_ms() + OFFERING_MILLISECONDS
+            record = await _move_deadline(record, registry, (nav, content), until_ms)
             yield offered, new
-    await _move_deadline(record, registry, (nav, content), 0)
+    record = await _move_deadline(record, registry, (nav, content), 0)
+    if (priority := priority_of(record.definition)) != plan.file.priority:  # it came while a batch was on its way
+        for admin in (nav, content):
+            await admin.prioritize(plan.name, priority)
 
 
 async def _in_scope(seeds: Sequence[Seed], scope: Scope, queue: Queue) -> list[Seed]:
@@ -198,8 +205,8 @@ def _admit(
 
 async def _move_deadline(
     record: PlanRecord, registry: Registry, admins: tuple[SeedAdmin, SeedAdmin], until_ms: int
-) -> None:
-    """Says until when a submission counts as alive; 0 ends it.
+) -> PlanRecord:
+    """Says until when a submission counts as alive; 0 ends it. Returns the record, which has its priority by now.
 
     Raises:
         PlanError: Somebody else has cancelled, replaced or deleted the plan meanwhile. What was offered since is ended
@@ -213,7 +220,7 @@ async def _move_deadline(
         return changed(now, offering_until_ms=until_ms, replacing=False)
 
     try:
-        await registry.change_plan(record.name, moved)
+        return await registry.change_plan(record.name, moved)
     except PlanError:
         now = (await registry.plans()).get(record.name)
         nav, content = admins

@@ -10,7 +10,7 @@ from scrapy.utils.misc import load_object
 
 from crawler import config
 from crawler.base import log_events
-from crawler.base.errors import ConfigError
+from crawler.base.errors import ConfigError, PlanError, shown
 from crawler.base.seldom import Seldom
 from crawler.config.components import joined
 from crawler.scope.region_db import shared_region_db
@@ -63,9 +63,15 @@ class Scope:
 
         Raises:
             ConfigError: URL_FILTERS names what is no filter, or a filter needs what isn't there.
+            PlanError: The scope has something for a filter that isn't there.
         """
         classes = filter_classes(settings)
         media = file.media or ScopeRules()
+        names = {each.name for each in classes} - {name.replace("_", "-") for name in type(file).model_fields}
+        for key, own in (("scope.own", file.own), ("scope.media.own", media.own)):
+            for name in own.keys() - names:
+                known = ", ".join(sorted(names)) or "there is none"
+                raise PlanError(f"{key}.{shown(name)}: expected the name of a filter of URL_FILTERS: {known}")
         return cls(
             [made for each in classes if (made := each.of(file, settings)) is not None],
             [made for each in classes if (made := each.of(media, settings)) is not None],

@@ -28,7 +28,6 @@ _SUFFIX = re.compile(rf"\.[a-z0-9_.-]{{1,{MAX_SUFFIX_CHARACTERS - 1}}}")
 _CONTENT_TYPE = re.compile(r"[a-z0-9.+_-]+/(?:[a-z0-9.+_-]+|\*)")
 _REGION = re.compile(r"[A-Z]{2}(?:-[A-Z0-9]{1,3})?(?:/[^/]{1,100})?")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
-# Addresses of which a pattern finds none in all: they have nothing in common but what each address has.
 _UNLIKE = ("http://a.example/", "https://b.test:8443/q?x=1", "http://[2001:db8::1]/zz/00.html")
 _BEGINNINGS = (b"http://", b"https://")
 _MAX_PREFIX_BYTES = 8
@@ -70,17 +69,27 @@ def _network(text: str) -> str:
         raise ValueError("an IP address, or a network such as 203.0.113.0/24, or `not ` and one") from None
 
 
+def matches_none(pattern: Pattern) -> bool:
+    """Returns whether no address can match a pattern: tied to the beginning, it must begin as addresses do."""
+    if not pattern.text.startswith("^") or "|" in pattern.text:
+        return False
+    low, high = pattern.compiled.possiblematchrange(_MAX_PREFIX_BYTES)
+    return not any(low[: len(begin)] <= begin <= high for begin in _BEGINNINGS)
+
+
+def matches_all(pattern: Pattern) -> bool:
+    """Returns whether a pattern matches addresses that have nothing in common but what each address has."""
+    return all(map(pattern.found_in, _UNLIKE))
+
+
 def _reachable(pattern: Pattern) -> Pattern:
-    """Refuses a pattern that no address matches: tied to the beginning, it must begin as addresses do."""
-    if pattern.text.startswith("^") and "|" not in pattern.text:
-        low, high = pattern.compiled.possiblematchrange(_MAX_PREFIX_BYTES)
-        if not any(low[: len(begin)] <= begin <= high for begin in _BEGINNINGS):
-            raise ValueError("a pattern that some address matches; they begin with http:// or https://")
+    if matches_none(pattern):
+        raise ValueError("a pattern that some address matches; they begin with http:// or https://")
     return pattern
 
 
 def _not_all(pattern: Pattern) -> Pattern:
-    if all(map(pattern.found_in, _UNLIKE)):
+    if matches_all(pattern):
         raise ValueError("a pattern that doesn't match every address, for nothing would be left")
     return _reachable(pattern)
 

@@ -20,6 +20,7 @@ from crawler.spiders.base import FrontierSpider
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from crawler.base.reasons import Note
     from crawler.extract import Links
     from crawler.plans.combinations import Combination
     from crawler.sites import SearchTarget, Site
@@ -112,7 +113,7 @@ class ProducerSpider(FrontierSpider):
         if following and idle < site.results.known_pages:
             await offer([await self._in_order(visit, wish, following)], "nav", edition=seed.edition)
             return ()
-        await self.claiming.offers.refuse(seed, reasons.PAST_THE_END, seed.more)
+        await self._count_unread(seed, reasons.PAST_THE_END)
         await self.claiming.searches.end(visit.claimed)
         return ()
 
@@ -132,7 +133,7 @@ class ProducerSpider(FrontierSpider):
         """Offers further pages that one names all at once, which share what remains of the search's number of pages."""
         seed = visit.seed
         if not lists:
-            await self.claiming.offers.refuse(seed, reasons.PAST_THE_END, seed.more)
+            await self._count_unread(seed, reasons.PAST_THE_END)
             return
         share, over = divmod(seed.more - len(lists), len(lists))
         further = [
@@ -216,11 +217,16 @@ class ProducerSpider(FrontierSpider):
             elif following and await self.claiming.searches.note_failure(visit.claimed):
                 await self.claiming.offers.offer([following], "nav", edition=seed.edition)
             else:
-                await self.claiming.offers.refuse(seed, reasons.NOT_ASKED, seed.more)
+                await self._count_unread(seed, reasons.NOT_ASKED)
         except UnavailableError:
             visit.release(reasons.UNAVAILABLE)
         finally:
             visit.end_part()
+
+    async def _count_unread(self, seed: Seed, note: Note) -> None:
+        """Counts the pages of a search behind a seed's that aren't asked for; how many a sitemap has, nobody knows."""
+        if seed.keywords:
+            await self.claiming.offers.refuse(seed, note, seed.more)
 
     def _following(self, visit: Visit, site: Site, target: SearchTarget | None) -> Seed | None:
         """Returns the seed of the search page after a visit's, by the page itself or by its site; None: there is none.

@@ -102,6 +102,10 @@ def test_start_files_are_read_line_by_line_and_junk_is_named(serve, crawl):
         "4 lines of start files are left out: 2 no http(s) address, 1 more than 32,768 bytes, 1 no UTF-8; the first:"
     )
     assert [line.split(": ")[0].strip() for line in named] == [f"hosts.txt:{number}" for number in (5, 6, 7, 9)]
+    assert named[:2] == [
+        "  hosts.txt:5: no http(s) address: 'ftp://x.test/'",
+        "  hosts.txt:6: no http(s) address: 'junk'",
+    ]
     record = json.loads(crawl.redis.hget(crawl.keys.plans, "city"))
     assert host.url not in json.dumps(record)
     crawl.finish()
@@ -269,7 +273,9 @@ def test_sitemaps_and_feeds_name_pages_to_begin_with(serve, crawl):
     assert paths(host, crawl) == dict.fromkeys(("/listed", "/listed/deeper", "/news", "/news/deeper"), 1)
     assert {item["resource"] for item in crawl.items()} == {"web"}
     assert crawl.unfinished() == {}
-    crawl.total()
+    assert "past-the-end" not in crawl.total()["notes"]  # nobody knows how many sitemaps there might have been
+    said = crawl.scrapy("plan", "submit", crawl.folder / "city.yaml").stdout
+    assert said.startswith("plan city goes on: 2 sitemaps or feeds offered: 0 new, 2 known")
 
 
 def test_lists_that_reading_tells_make_no_item_and_are_asked_again_by_schedule(serve, crawl):

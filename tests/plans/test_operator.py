@@ -9,6 +9,7 @@ import time
 import pytest
 from redis.exceptions import ResponseError
 from scrapy.settings import Settings
+from waiting import PATIENCE_SECONDS
 
 from crawler import plans
 from crawler.base.errors import ConfigError, FrontierError, PlanError, UnavailableError
@@ -248,3 +249,20 @@ async def test_only_what_is_wrong_in_the_same_way_each_time_is_a_problem(submitt
     assert await submitted.recount() == []
     meanwhile(lambda _: asyncio.sleep(0))
     assert await submitted.recount() == ["content: 0 in execute, 0 claims, 2 held"]
+
+
+async def test_another_priority_reaches_what_waits_and_workers_that_hold_pages(submitted):
+    (held,) = await claim(submitted)
+    async with submitted.redis.pubsub() as heard:
+        await heard.subscribe(submitted.keys.wake("content"))
+        assert await submitted.prioritize("flood", 8) == 7
+        told = 0
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while told < 2:
+                message = await heard.get_message(timeout=PATIENCE_SECONDS)
+                told += message["data"] == b"priority flood 8"
+    await submitted.queues["content"].settle(0, "A", [Settlement("release", held)])
+    again = await claim(submitted)
+    assert [each.seed.priority for each in again] == [8]
+    assert (await submitted.registry.plan("flood")).definition["priority"] == 8
+    assert await sound(submitted)

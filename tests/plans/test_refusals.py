@@ -54,6 +54,21 @@ BEGINNINGS = [
         "'ftp://a.test/'",
         "an http(s) address",
     ),
+    ("name: test\nstart: []", ":2: start", "[]", "at least 1 item"),
+    ("name: test\nfeeds: []", ":2: feeds", "[]", "at least 1 item"),
+    (
+        START.replace("a.test", "*.a.test"),
+        ":2: start.0",
+        "'https://*.a.test/'",
+        "the address of one page; which hosts a site reads, and how far links lead, other keys say",
+    ),
+    (
+        START + "follow: {list_types: [lists]}",
+        ":3: follow.list_types.0",
+        "'lists'",
+        "'article', 'forum', 'product', 'collection', 'listing', 'documentation' or 'service'",
+    ),
+    (START + "budget: {items: 0}", ":3: budget.items", "0", "at least 1"),
     (START + "pages: 3", ":3: pages", "3", "keywords beside it: it says how sites are searched for them"),
     (
         START + "match_text: true",

@@ -17,6 +17,7 @@ from crawler.frontier.preflight import prepare
 from crawler.frontier.queue import Queue, queues_of
 from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.settlement import Settlement
+from crawler.plans.plan import with_priority
 from crawler.plans.registry import Registry
 from crawler.plans.submission import submit
 
@@ -321,3 +322,45 @@ async def _nav_seeds(node):
     async for found in SeedAdmin(node.nav).seeds():
         if found.state != "failed":
             yield found
+
+
+async def test_what_waits_for_a_replaced_plan_has_its_new_priority_and_its_new_word_of_links(node):
+    await node.submit(a_plan())
+    scored = replace(MINE, url="http://board.test/thread/3", priority=2, why="a word")
+    await node.content.offer([replace(MINE, depth=0), scored, replace(MINE, url="http://board.test/t/4", plan="q")])
+    await node.content.offer([replace(MINE, url="http://board.test/t/4")])
+    text = PLAN.format(words=["洪水1"], pages=5)
+    await node.submit(
+        plans.parse(f"{text}priority: 8\nfollow: {{depth: 2}}\n", "flood.yaml", max_seeds=10), replace=True
+    )
+    seeds = {
+        seed.url[-1]: seed for each in await node.claim(node.content) for seed in each.seeds if seed.plan == "flood"
+    }
+    assert {end: (seed.priority, seed.general) for end, seed in seeds.items()} == {
+        "2": (8, True),
+        "3": (2, True),
+        "4": (8, True),
+    }
+    await node.submit(
+        plans.parse(f"{text}pages: 1\n".replace("pages: 5", ""), "flood.yaml", max_seeds=10), replace=True
+    )
+    (kept,) = [seed async for seed in _seeds(node, "2")]
+    assert (kept.priority, kept.general, kept.keywords) == (5, False, ("洪水1",))
+    assert await node.sound()
+
+
+async def _seeds(node, end):
+    for value in (await node.redis.hgetall(node.keys.partition(0).of("content", "seed"))).values():
+        seed = Seed.load(value, "content")
+        if seed.url.endswith(end):
+            yield seed
+
+
+async def test_a_priority_that_is_given_while_a_plan_is_submitted_holds_for_all_of_it(node):
+    submission = node.submission(a_plan(600))
+    await anext(submission)
+    await node.registry.change_plan("flood", lambda old: replace(old, definition=with_priority(old.definition, 9)))
+    async for _ in submission:
+        pass
+    values = await node.redis.hvals(node.keys.partition(0).of("nav", "seed"))
+    assert [Seed.load(value, "nav").priority for value in values] == [9] * 600

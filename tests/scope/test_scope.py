@@ -5,7 +5,7 @@ import time
 import pytest
 from scope.mmdb import database
 
-from crawler.base.errors import ConfigError, InputError
+from crawler.base.errors import ConfigError, InputError, PlanError
 from crawler.base.yamlfile import parse, validate
 from crawler.scope.candidate import Candidate
 from crawler.scope.scope import Scope
@@ -116,6 +116,12 @@ def test_anyone_adds_a_filter_and_one_that_raises_refuses_by_its_name_and_is_log
     for wrong in ({"crawler.scope.nothing": 1}, {"crawler.scope.scope.Scope": 1}, {path: "first"}, "x"):
         with pytest.raises(ConfigError, match="setting URL_FILTERS"):
             scope_of("deny: [x]", URL_FILTERS=wrong)
+
+
+@pytest.mark.parametrize("key", ["own: {weekdy: 1}", "own: {hosts: [a.test]}", "media: {own: {weekdy: 1}}"])
+def test_a_value_for_a_filter_that_is_not_there_is_refused_by_its_name(key):
+    with pytest.raises(PlanError, match=r"own\.'?(weekdy|hosts)'?: expected the name of a filter .*: weekday"):
+        scope_of(key, URL_FILTERS={WeekdayFilter: 1})
 
 
 # What a plan's scope says; the message, after the file's name.

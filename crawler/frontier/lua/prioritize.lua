@@ -4,16 +4,24 @@
 -- Gives seeds that aren't finished another priority for one of their plans. Those that are due move to their new place;
 -- those that others hold keep it from when they are ready again.
 --
--- ARGV: plan; priority; then fingerprints.
+-- ARGV: plan; priority; whether the plan says itself where its pages lead: '1', '0', or '' for as before. With a word
+--   on that, which a plan has that was submitted anew, seeds keep what its scorer said; then fingerprints.
 -- Returns {of how many seeds the plan has another priority now, how many of the fingerprints it came to}.
 
-local plan, priority, changed, done, fingerprints = ARGV[1], ARGV[2], 0, 0, {}
-for i = 3, #ARGV do fingerprints[i - 2] = ARGV[i] end
+local HEAD_WORDS = 3
+local plan, priority, general, changed, done, fingerprints = ARGV[1], ARGV[2], ARGV[3], 0, 0, {}
+for i = HEAD_WORDS + 1, #ARGV do fingerprints[i - HEAD_WORDS] = ARGV[i] end
 
--- Returns what `seed` or a line of `also` holds, with the priority at the beginning of its JSON (lib/order.lua).
+-- Returns what `seed` or a line of `also` holds, with the priority at the beginning of its JSON (lib/order.lua), and
+-- with the key `g` or without it (crawler/base/models.py), which no string in JSON looks like: its quotes are escaped.
 local function with_priority(stored)
   local at = string.find(stored, ' {"', 1, true)
   if not at then return stored end -- a damaged one, which its claimant fails
+  if general ~= '' then
+    stored = string.gsub(string.gsub(stored, '"g":true,', ''), ',"g":true', '')
+    if general == '1' then stored = string.gsub(stored, '"u":"', '"g":true,%0', 1) end
+    if string.find(stored, ',"y":"', 1, true) then return stored end
+  end
   local rest = string.gsub(string.sub(stored, at + 2), '^"q":%d,', '')
   return string.sub(stored, 1, at + 1) .. '"q":' .. priority .. ',' .. rest
 end

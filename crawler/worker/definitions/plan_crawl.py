@@ -11,6 +11,7 @@ from scrapy.utils.datatypes import LocalCache
 
 from crawler.base import log_events, reasons
 from crawler.base.errors import HeadroomError, PlanError, UnavailableError, UrlError
+from crawler.base.models import MAX_PRIORITY
 from crawler.base.seldom import Seldom
 from crawler.base.urls import canonical
 from crawler.extract.words import CombinationSearch, comparable
@@ -18,8 +19,9 @@ from crawler.plans.plan import Plan
 from crawler.plans.plan_follow import PlanFollow, host_of
 from crawler.scope.candidate import Candidate
 from crawler.scope.scope import Scope
-from crawler.scope.scorers import Link, PageOfLinks, PlanTopic
+from crawler.scope.scorers import Link, LinkScore, PageOfLinks, PlanTopic
 from crawler.scope.scorers.choice import scorer_class
+from crawler.scope.scorers.scorer import MAX_WHY_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -64,7 +66,8 @@ class PlanCrawl:
         self._choice = plan.site_choice
         self._start_hosts = frozenset(host_of(canonical(address, routes=True)) for address in plan.file.start)
         self._sites = sites
-        self._interval_s = plan.file.interval_s
+        self._name, self._priority, self._interval_s = plan.name, plan.file.priority, plan.file.interval_s
+        self._warn = Seldom(logger.error)
 
     def follow_at(self, site: Site) -> PlanFollow | Follow | None:
         """Returns which links of a site's pages are followed; None: none are. What the plan says goes before its site.
@@ -96,12 +99,23 @@ class PlanCrawl:
             text: Of the page, as `PageOfLinks` has it.
         """
         read = PageOfLinks(seed.url, seed.priority, seed.depth, seed.why, text)
-        scores = self.scorer.scores([Link(url, *links.contexts.get(url, ())) for url in links.urls], read)
+        scores = self._scores([Link(url, *links.contexts.get(url, ())) for url in links.urls], read)
         return [
             replace(linked, priority=score.priority, why=score.why)
             for url, score in zip(links.urls, scores, strict=True)
             if (linked := self.linked(seed, url))
         ]
+
+    def _scores(self, links: list[Link], page: PageOfLinks) -> list[LinkScore]:
+        """Returns what links are worth: the plan's priority by a scorer that fails, for no link is lost by it."""
+        try:
+            scores = self.scorer.scores(links, page)
+            if len(scores) != len(links) or not all(map(_is_score, scores)):
+                raise ValueError(f"{len(links)} links: {scores[:3]}")  # noqa: TRY301 -- as whatever it may raise
+        except Exception as error:  # noqa: BLE001 -- somebody's own scorer may raise anything
+            self._warn(log_events.LINK_SCORER_FAILED, self._name, error)
+            return [LinkScore(self._priority)] * len(links)
+        return scores
 
     def listed(self, seed: Seed, list_url: str) -> Seed | None:
         """Returns the seed of a page that a sitemap or a feed names, by its own site; None: it isn't the plan's."""
@@ -164,6 +178,12 @@ class PlanCrawl:
             except UrlError:
                 return None
         return replace(seed, url=url, site=site.name, exact=site.exact)
+
+
+def _is_score(score: LinkScore) -> bool:
+    """Returns whether a score is one that a seed can have."""
+    is_priority = type(score.priority) is int and 0 <= score.priority <= MAX_PRIORITY  # neither NaN nor a bool
+    return is_priority and type(score.why) is str and len(score.why) <= MAX_WHY_CHARACTERS
 
 
 def _scorer_of(plan: Plan, settings: Mapping[str, Any]) -> Scorer:

@@ -26,6 +26,7 @@ SILENT_SECONDS = 40.0  # after how long a silence the connection is given up: tw
 JITTER_SECONDS = 0.005
 # Scripts say this of a host: a word, ms, and the host.
 HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")
+PRIORITY_MESSAGE = re.compile(rb"priority (\S+) (\d)")
 # A worker says the first of itself, an operator the second of a host.
 NAMED_MESSAGE = re.compile(rb"(starved|politeness) (\S+)")
 
@@ -44,6 +45,13 @@ class PlansChanged(NamedTuple):
     """Event: a plan's record in Redis has changed, or may have while nobody listened."""
 
 
+class PriorityChanged(NamedTuple):
+    """Event: an operator has given a plan another priority, from 0 to 9."""
+
+    plan: str
+    priority: int
+
+
 class NodesChanged(NamedTuple):
     """Event: an operator wants something else of a node's workers, or may have wanted it while nobody listened."""
 
@@ -57,8 +65,8 @@ class PolitenessChanged(NamedTuple):
 class WakeUps:
     """Turns messages of other workers and of commands into wake-ups and events of this worker.
 
-    Publishes `SitesChanged`, `PlansChanged`, `NodesChanged`, `PolitenessChanged`, `HostBackoff`, `CrawlDelay` and
-    `WorkerStarved`.
+    Publishes `SitesChanged`, `PlansChanged`, `PriorityChanged`, `NodesChanged`, `PolitenessChanged`, `HostBackoff`,
+    `CrawlDelay` and `WorkerStarved`.
 
     Args:
         channel: The wake channel of the worker's frontier.
@@ -113,6 +121,8 @@ class WakeUps:
             named_event = WorkerStarved if named[1] == b"starved" else PolitenessChanged
             self._events.publish(named_event(named[2].decode("utf-8", "replace")))
             return False
+        if of_plan := PRIORITY_MESSAGE.fullmatch(message):
+            self._events.publish(PriorityChanged(of_plan[1].decode("utf-8", "replace"), int(of_plan[2])))
         if message == PLANS_CHANGED.encode():  # with more seeds, it is told of these
             self._events.publish(PlansChanged())
             return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -18,6 +19,7 @@ from crawler.frontier.offer import IS_NEW, OFFER_BATCH, OfferAnswer, OfferTerms,
 from crawler.frontier.queue import FULL_MILLISECONDS
 from crawler.servers.redis_refusal import is_of_a_key
 from crawler.servers.redis_retry import RETRY_SECONDS
+from crawler.worker.life.wakeups import PlansChanged, PriorityChanged
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -101,6 +103,10 @@ class Offers:
         # By the same key as the bundles: the task that sends them.
         self._sending: dict[tuple[Frontier, int], asyncio.Task[None]] = {}
         self._alone: set[asyncio.Task[None]] = set()  # send bundles that Redis doesn't take with others
+        # By plan, what it has been given since pages were claimed whose links have the priority of before.
+        self._priorities: dict[str, int] = {}
+        events.subscribe(PlansChanged, lambda _event: self._priorities.clear())  # first, or one may have been missed
+        events.subscribe(PriorityChanged, lambda event: self._priorities.update({event.plan: event.priority}))
 
     async def offer(
         self,
@@ -125,7 +131,7 @@ class Offers:
                 page offers them again.
         """
         by_partition: dict[int, list[Seed]] = defaultdict(list)
-        for seed in seeds:
+        for seed in map(self._prioritized, seeds):
             by_partition[partition_of(seed.host, len(self._leases))].append(seed)
         loop, terms = asyncio.get_running_loop(), OfferTerms(due_ms, edition, budget, confirmed=True)
         bundles = [_Bundle(list(map(Proposal.of, own)), terms, loop.create_future()) for own in by_partition.values()]
@@ -146,6 +152,11 @@ class Offers:
         self._stats.inc_value("frontier/offered", sum(map(len, by_partition.values())))
         self._stats.inc_value("frontier/offered/new", fresh)
         return Offered(fresh, tuple(refused))
+
+    def _prioritized(self, seed: Seed) -> Seed:
+        """Returns a seed with its plan's newest priority, unless a scorer gave it one."""
+        priority = self._priorities.get(seed.plan, seed.priority)
+        return seed if seed.why or priority == seed.priority else replace(seed, priority=priority)
 
     async def refuse(self, seed: Seed, note: Note, number: int) -> None:
         """Counts pages that can't be offered, as `Queue.refuse`; waits as `offer` does.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,8 +11,10 @@ from crawler import plans, sites
 from crawler.base.errors import PlanError, UnavailableError
 from crawler.base.events import Events
 from crawler.base.models import Seed
+from crawler.extract import Links
 from crawler.plans.plan_follow import PlanFollow
 from crawler.plans.plan_record import PlanRecord
+from crawler.scope.scorers import LinkScore
 from crawler.sites import load
 from crawler.worker.definitions.plan_cache import PlanCache
 from crawler.worker.definitions.plan_crawl import PlanCrawls
@@ -126,3 +129,23 @@ async def test_a_page_may_name_another_one_of_the_plan(crawls, canonical_url, ho
     page = replace(FRONT, url="https://a.test/1", depth=1, hops=hops)
     named = crawl.canonical_page(page, canonical_url, "https://a.test/2", load("web"))
     assert (named and (named.url, named.depth, named.hops)) == (expected and (expected, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [LinkScore(float("nan"))],
+        [LinkScore(10)],
+        [LinkScore(priority=True)],
+        [LinkScore(5, "x" * 101)],
+        [LinkScore(5, None)],
+        [],
+        None,
+    ],
+)
+async def test_no_link_is_lost_by_a_scorer_that_gives_no_scores(crawls, caplog, scores):
+    crawl = await crawls.of(FRONT)
+    crawl.scorer = SimpleNamespace(scores=lambda _links, _page: scores)
+    (seed,) = crawl.scored(FRONT, Links(("https://a.test/1",)), "")
+    assert (seed.priority, seed.why, Seed.load(seed.dump(), "content")) == (5, "", seed)
+    assert "links of plan city have its priority" in caplog.text

@@ -15,7 +15,7 @@ from crawler.base.tasks import cancel
 from crawler.frontier.keys import Keys
 from crawler.servers import redis_retry
 from crawler.worker.life import wakeups
-from crawler.worker.life.wakeups import PolitenessChanged, SitesChanged, WakeUps, WorkerStarved
+from crawler.worker.life.wakeups import PolitenessChanged, PriorityChanged, SitesChanged, WakeUps, WorkerStarved
 from crawler.worker.turns.turns import CrawlDelay, HostBackoff
 
 
@@ -29,12 +29,14 @@ async def redis(redis_url):
 async def heard(redis, monkeypatch):
     """What a listener on channel `w`, `wakeups`, was told: `wake` is set, the lists grow."""
     monkeypatch.setattr(redis_retry, "RETRY_SECONDS", 0.0)
-    heard = SimpleNamespace(wake=asyncio.Event(), sites=[], backoffs=[], delays=[], starved=[], ordered=[])
+    names = ("sites", "backoffs", "delays", "starved", "ordered", "priorities")
+    heard = SimpleNamespace(wake=asyncio.Event(), **{name: [] for name in names})
     events = Events()
     events.subscribe(SitesChanged, heard.sites.append)
     events.subscribe(HostBackoff, lambda event: heard.backoffs.append(tuple(event)))
     events.subscribe(CrawlDelay, lambda event: heard.delays.append(tuple(event)))
     events.subscribe(WorkerStarved, heard.starved.append)
+    events.subscribe(PriorityChanged, lambda event: heard.priorities.append(tuple(event)))
     events.subscribe(PolitenessChanged, lambda event: heard.ordered.append(event.host))
     heard.wakeups = WakeUps(redis, "w", heard.wake, events)
     listening = asyncio.create_task(heard.wakeups.listen())
@@ -55,6 +57,13 @@ async def test_any_other_message_wakes_the_worker(redis, heard, message):
     async with asyncio.timeout(PATIENCE_SECONDS):
         await heard.wake.wait()
     assert (len(heard.sites), heard.backoffs) == (message == b"sites", [])
+
+
+async def test_a_plans_new_priority_is_published(redis, heard):
+    await redis.publish("w", "priority flood 8")
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await heard.wake.wait()
+    assert heard.priorities == [("flood", 8)]
 
 
 async def test_what_is_said_of_a_host_or_a_starved_worker_is_published_and_wakes_no_worker(redis, heard):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from frontier.driver import content
+from frontier.test_order import numbers
 from samples import Stats
 
 from crawler.base.errors import UnavailableError
@@ -14,6 +16,7 @@ from crawler.base.events import Events
 from crawler.base.tasks import TaskDied
 from crawler.frontier import scripts
 from crawler.servers.redis_full import RedisFull
+from crawler.worker.life.wakeups import PlansChanged, PriorityChanged
 from crawler.worker.offers import offers
 from crawler.worker.offers.known_pages import KnownPages
 from crawler.worker.offers.offers import Offers
@@ -170,3 +173,18 @@ async def test_whoever_waits_hears_why_nothing_is_sent_any_more(offering, monkey
     with pytest.raises(error):
         await offering.offers.offer([content(1)])
     assert [event.name for event in died] == ["offers to partition 0"]
+
+
+async def test_links_of_pages_that_are_held_have_the_priority_that_their_plan_was_given_meanwhile(frontier, offering):
+    seeds = [content(1), replace(content(2), why="its words"), replace(content(3), plan="q")]
+    offering.events.publish(PriorityChanged("p", 8))
+    await offering.offers.offer(seeds)
+    offering.events.publish(PlansChanged())  # what is claimed from now on has its own
+    await offering.offers.offer([content(4)])
+    claimed = (await frontier.claim()).seeds
+    assert {number: each.seed.priority for number, each in zip(numbers(claimed), claimed, strict=True)} == {
+        1: 8,
+        2: 5,
+        3: 5,
+        4: 5,
+    }
