@@ -206,6 +206,7 @@ def test_submitting_again_goes_on_and_replacing_begins_anew(scrapy, plan_file):
         "edition": first["edition"],
         "combinations": 2,
         "nav_seeds": 2,
+        "lists": 0,
         "offered": 2,
         "new": 2,
         "known": 0,

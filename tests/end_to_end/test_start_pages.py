@@ -274,7 +274,7 @@ def test_sitemaps_and_feeds_name_pages_to_begin_with(serve, crawl):
     assert {item["resource"] for item in crawl.items()} == {"web"}
     assert crawl.unfinished() == {}
     assert "past-the-end" not in crawl.total()["notes"]  # nobody knows how many sitemaps there might have been
-    said = crawl.scrapy("plan", "submit", crawl.folder / "city.yaml").stdout
+    said = crawl.scrapy("plan", "submit", crawl.folder / "city.yaml")
     assert said.startswith("plan city goes on: 2 sitemaps or feeds offered: 0 new, 2 known")
 
 
