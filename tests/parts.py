@@ -41,7 +41,7 @@ def recorded() -> dict[str, dict[str, float]]:
 def pytest_addoption(parser):
     group = parser.getgroup("parts")
     group.addoption("--part", choices=BUDGET_SECONDS, default="test", help="the part of the checks that runs")
-    group.addoption("--record-times", action="store_true", help="record what each file of the part takes")
+    group.addoption("--record-times", action="store_true", help="record what each file that runs takes")
     group.addoption("--shuffle", metavar="SEED", help="files in another order, and the tests of each")
 
 
@@ -115,8 +115,11 @@ def pytest_terminal_summary(terminalreporter, config):
         f"part {part}: {sum(took.values()):,.0f} s of tests, of {budget:,} s that they may take"
     )
     if config.getoption("--record-times"):
-        seconds = {file: round(taken, 1) for file, taken in sorted(took.items()) if taken >= 0.05}
-        TIMES.write_text(json.dumps(recorded() | {part: seconds}, indent=1) + "\n", encoding="utf-8")
+        # What didn't run this time, such as beside a few new files, keeps its time.
+        kept = {file: taken for file, taken in recorded()[part].items() if file not in took and (ROOT / file).exists()}
+        seconds = kept | {file: round(taken, 1) for file, taken in took.items() if taken >= 0.05}
+        times = recorded() | {part: dict(sorted(seconds.items()))}
+        TIMES.write_text(json.dumps(times, indent=1) + "\n", encoding="utf-8")
 
 
 def _file(nodeid):

@@ -8,7 +8,7 @@ from crawler.render import exploration
 from crawler.render.exploration import ExplorationLimits
 from crawler.render.wish import Wish
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.faults]  # with a browser of their own
 
 PAGE = "https://forum.example/product"
 QUICK = Wish(quiet_seconds=0.05)
@@ -42,7 +42,6 @@ async function load(n) {{
 </script>"""
 
 
-@pytest.mark.faults  # some thirty clicks, with the page loaded anew before most of them
 async def test_all_of_twenty_hidden_states_are_found_with_the_steps_that_lead_there(renderer, site):
     site.add(PAGE, hidden_page())
     for number, letter in enumerate("KLMNO"):

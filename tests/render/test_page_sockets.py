@@ -10,7 +10,8 @@ import pytest
 from crawler.render import page_sockets
 from crawler.render.wish import Wish
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("chromium_path")]
+# A browser of their own for two tests: among the faults.
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("chromium_path"), pytest.mark.faults]
 
 PAGE = "https://forum.example/thread/1"
 # It sends 100 messages of 1,000 characters, each two bytes long, and says when its socket ends.
