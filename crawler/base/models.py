@@ -49,9 +49,10 @@ class Seed:
         per_page: Results that are asked for on each page of its search, as the plan says.
         sort: Their order, likewise.
         since: First day that they are from, likewise: YYYY-MM-DD, or empty.
-        hops: Redirects that led here, each of which ended another seed; or 1 for a page that another one has named as
-            the page to index.
-        stands_for: Canonical URL of the first of those pages, for which this one is crawled; empty: there is none.
+        hops: Redirects that led here, each of which ended another seed.
+        stands_for: Canonical URL of the first of those, for which this one is crawled; empty: there is none.
+        named_by: Canonical URL of the page that has named this one, or a page that has led here, as the one to index,
+            and is crawled again if this one can't be had; empty: there is none. Of that page then: its own.
         depth: Links followed from a content page to here.
         priority: 0 to 9: what is claimed first of the due seeds of a host, the highest first; of those that are equal
             in it, the lowest depth first (lua/lib/order.lua).
@@ -81,6 +82,7 @@ class Seed:
     since: str = ""
     hops: int = 0
     stands_for: str = ""
+    named_by: str = ""
     depth: int = 0
     priority: int = 5
     why: str = ""
@@ -108,11 +110,13 @@ class Seed:
 
     @property
     def trusted_host(self) -> str:
-        """The host, if it has itself led to the page, or a search or link did; empty: another host has redirected here.
+        """The host, unless another one has redirected here, or named the page as the one to index; then empty.
 
         What a site's file has sent to the plan's hosts isn't sent on to others.
         """
-        is_own = not self.hops or (self.stands_for != "" and host(self.stands_for) == self.host)
+        if self.hops and not self.stands_for:
+            return ""
+        is_own = all(host(url) == self.host for url in (self.stands_for, self.named_by) if url)
         return self.host if is_own else ""
 
     @property
@@ -134,6 +138,7 @@ class Seed:
             more=self.more - 1,
             hops=0,
             stands_for="",
+            named_by="",
             interval_s=0,
         )
 
@@ -172,6 +177,7 @@ class Seed:
             # Thousands of seeds share one text.
             values["plan"], values["site"] = intern(plan.decode()), intern(site.decode())
             seed = cls(frontier=frontier, interval_s=int(interval), **values)
+            canonical(seed.named_by or seed.url, routes=True)
             canonical(seed.url, routes=True)  # it may have been canonical by earlier rules, but must be a URL
         except (ValueError, TypeError, KeyError, AttributeError, UrlError) as error:
             raise FrontierError(f"not a seed: {raw[:80]!r}") from error
@@ -226,6 +232,7 @@ _SEED_KEYS = {
     "since": "s",
     "hops": "h",
     "stands_for": "i",
+    "named_by": "a",
     "run": "r",
     "row": "f",
     "exact": "x",

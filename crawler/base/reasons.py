@@ -127,6 +127,10 @@ NO_CONTENT = Reason(
 LOGIN = Reason(
     "login", "it is a login, or its host sent us on to one; a session in the site's `cookies` may open what is behind"
 )
+NAMES_ANOTHER = Reason(
+    "names-another",
+    "it names another page as the one to index, which is to be crawled before; at its last try it is taken",
+)
 NOINDEX = Reason(
     "noindex",
     "it asks robots not to index it, which plans with `start` or `follow` heed, others by the setting ROBOTS_META_OBEY",

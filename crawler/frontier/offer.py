@@ -26,12 +26,14 @@ class OfferTerms(NamedTuple):
         confirmed: On a Redis Cluster, the offer is answered when a failure of a node can't undo it, so that what led to
             the seeds may be ended in another partition. (One Redis loses an end that came later first.) Nothing is
             waited for if CONFIRM_OFFERS is off.
+        again: Seeds become ready that were finished for their plan without an item.
     """
 
     due_ms: int = 0
     edition: int = 0
     budget: int = 0
     confirmed: bool = False
+    again: bool = False
 
 
 class SeedKind(NamedTuple):

@@ -154,7 +154,8 @@ class Queue:
             An `OfferAnswer` for each seed that the call came to; None: the receipt isn't there, and nothing was done.
         """
         host_budget = f"{terms.budget} {self._config.fail_days * DAY_MILLISECONDS}" if terms.budget else ""
-        arguments: list[object] = [self._channel, terms.edition, *receipt, host_budget]
+        again = "again" if terms.again else ""
+        arguments: list[object] = [self._channel, terms.edition, *receipt, host_budget, again]
         words = [word for kind, *rest in counts for word in (" ".join(map(str, kind)), *rest)]
         arguments += (len(words) // COUNT_WORDS, *words)
         for fingerprint, seed in proposals:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.base.models import Seed
+    from crawler.base.reasons import Reason
 
 
 class BudgetMiddleware:
@@ -44,7 +45,7 @@ class BudgetMiddleware:
         if state is None or not state.purpose.is_page or state.visit.seed.frontier != "content":
             return
         visit = state.visit
-        over: dict[Seed, str] = {}
+        over: dict[Seed, Reason] = {}
         for seed in visit.seeds:
             if not seed.general or (visit.use is not None and seed.plan in visit.use.editions):
                 continue
@@ -52,9 +53,9 @@ class BudgetMiddleware:
             if crawl.budget is not None and (
                 bound := await self._budgets.take(visit, seed, crawl.budget, crawl.edition)
             ):
-                over[seed] = bound
+                over[seed] = budget_reason(bound)
         if over and len(over) == len(visit.seeds):
-            raise RefusedError(Outcome("fail", budget_reason(next(iter(over.values())))))
+            raise RefusedError(Outcome("fail", visit.agree(over)))
         if over:
             visit.leave_out(*over)
             visit.leads_on = True  # plans that asked for the page aren't told of an item that isn't theirs

@@ -107,7 +107,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
         """
         outside = {seed: why for seed in visit.seeds if (why := self._refusal(visit, seed, target)) is not None}
         if len(outside) == len(visit.seeds):
-            raise RefusedError(Outcome("fail", outside[visit.seed]))
+            raise RefusedError(Outcome("fail", visit.agree(outside)))
         if outside:
             visit.leave_out(*outside)
             visit.leads_on = True  # plans that asked for the page aren't told of what is found there

@@ -286,7 +286,8 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             return
         targets = [seed for seed in answers if not isinstance(seed, Reason)]
         if not targets:
-            self.decide_outcome(visit, Outcome("fail", next(why for why in answers if isinstance(why, Reason))))
+            whys = {seed: why for seed, why in zip(visit.seeds, answers, strict=True) if isinstance(why, Reason)}
+            self.decide_outcome(visit, Outcome("fail", visit.agree(whys)))
             return
         moved = [
             # GET, as browsers do
@@ -298,7 +299,11 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
             self.decide_outcome(visit, Outcome("fail", reasons.TOO_MANY_REDIRECTS))
             return
         try:
-            await self.claiming.offers.offer(moved, visit.seed.frontier, edition=visit.seed.edition)
+            going_back = [seed for seed in moved if seed.named_by == seed.url]
+            for seed in going_back:
+                await self.claiming.offers.ask(seed, again=True)
+            going_on = [seed for seed in moved if seed not in going_back]
+            await self.claiming.offers.offer(going_on, visit.seed.frontier, edition=visit.seed.edition)
         except UnavailableError as error:
             self._release(visit, error)
         else:

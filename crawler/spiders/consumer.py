@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
-from crawler.base import reasons
-from crawler.base.errors import ExtractError
+from crawler.base import reasons, tasks
+from crawler.base.errors import ExtractError, UnavailableError
 from crawler.base.in_step import in_step
 from crawler.base.item import Item, instant_now, item_id
 from crawler.base.models import Fetched, Frontier, Seed
@@ -17,6 +18,7 @@ from crawler.base.reasons import Reason
 from crawler.extract.document import MAX_BODY_BYTES
 from crawler.extract.language import language_of
 from crawler.extract.words import text_of_page
+from crawler.frontier.offer import OfferAnswer
 from crawler.robots.rules import robot_name
 from crawler.spiders.base import FrontierSpider, fetched
 from crawler.worker.definitions.page_links import PageLinks
@@ -84,6 +86,11 @@ class ConsumerSpider(FrontierSpider):
         links_max = config.TRAP_LINKS.of(crawler.settings)
         spider.traps = Traps(links_max) if links_max else None
         return spider
+
+    @cached_property
+    def _taking_back(self) -> set[asyncio.Task[None]]:
+        """The tasks that offer pages again: the event loop alone would not keep them alive."""
+        return set()
 
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Item]:
         """Returns the page's item; empty when a further page of it can't be had now, which retries the whole seed.
@@ -318,7 +325,7 @@ class ConsumerSpider(FrontierSpider):
         page_type = reading.known.page_type if reading.known else None
         is_list = reading.found is None or bool(site.follow and page_type in site.follow.list_types)
         refusing: dict[Seed, Note | Reason] = dict.fromkeys(visit.seeds, reasons.LIST_PAGE) if is_list else {}
-        instead: list[Seed] = []
+        instead: dict[Seed, Seed] = {}
         again: list[Seed] = []
         for seed, crawl in crawls.items():
             if not crawl.is_general or seed not in visit.seeds:
@@ -330,16 +337,16 @@ class ConsumerSpider(FrontierSpider):
                 refusing[seed] = reasons.NOINDEX
             elif named := crawl.canonical_page(seed, canonical_url, page.url, site):
                 refusing[seed] = reasons.CANONICAL
-                instead.append(named)
+                instead[seed] = named
         return await self._leave_out(refusing, instead, visit, again)
 
     async def _leave_out(
-        self, refusing: Mapping[Seed, Note | Reason], instead: Sequence[Seed], visit: Visit, again: Sequence[Seed]
+        self, refusing: dict[Seed, Note | Reason], instead: Mapping[Seed, Seed], visit: Visit, again: Sequence[Seed]
     ) -> bool:
         """Leaves plans that refuse a page's item to a visit of their own; returns whether all do, and ends it so.
 
         Args:
-            instead: Pages that are offered in the place of this one.
+            instead: By seed, the page that is offered in the place of this one.
             again: The page by its schedule, where that was told by its type.
         """
         if not refusing:
@@ -348,15 +355,63 @@ class ConsumerSpider(FrontierSpider):
         if len(refusing) < len(visit.seeds):
             visit.leave_out(*refusing)
             return False
-        if instead:
-            await self.claiming.offers.offer(instead)
+        for seed, named in instead.items():
+            if why := await self._why_left_to(named, visit):
+                refusing[seed] = why
+            else:
+                del refusing[seed]
+        if len(refusing) < len(visit.seeds):
+            visit.leave_out(*refusing)
+            return False
         for seed in again:
             await self.claiming.offers.offer([seed], due_ms=visit.claimed.due_ms + seed.interval_s * 1000)
-        note = next(iter(refusing.values()))
-        if isinstance(note, Reason):
+        note = visit.agree(dict(sorted(refusing.items(), key=lambda entry: isinstance(entry[1], Reason))))
+        if note is reasons.NAMES_ANOTHER:
+            self.decide_outcome(visit, Outcome("retry", reasons.NAMES_ANOTHER))
+        elif isinstance(note, Reason):
             raise ExtractError(note)
-        visit.note = note
+        else:
+            visit.note = note
+            visit.moved_to = next((named.url for seed, named in instead.items() if seed in visit.seeds), "")
         return True
+
+    async def _why_left_to(self, named: Seed, visit: Visit) -> Note | Reason | None:
+        """Offers the page that a visit's page names as the one to index.
+
+        Returns:
+            Why that page makes the item, or may; None: it failed, or nobody knows after the last try. Of two pages that
+            name each other, one waits a try longer.
+
+        Raises:
+            UnavailableError: The worker stops, and Redis is away.
+        """
+        answer = await self.claiming.offers.ask(named)
+        if answer is OfferAnswer.KNOWN:
+            return None
+        if answer is not OfferAnswer.KNOWN_STAYS_KNOWN:
+            return reasons.CANONICAL  # should it be new and fail, `given_up` has this one crawled again
+        tries_left = self.worker.config.frontier.max_attempts - visit.claimed.tries - 1
+        return None if tries_left <= (named.url > visit.seed.url) else reasons.NAMES_ANOTHER
+
+    def given_up(self, visit: Visit) -> None:
+        """Has the page crawled again that has named a visit's page as the one to index. The visit waits for that."""
+        if any(seed.named_by not in ("", seed.url) for seed in visit.seeds):
+            visit.begin_part(fetches=False)
+            task = tasks.start(self._take_back(visit), name="offer of a page again", died=self.worker.events.publish)
+            self._taking_back.add(task)
+            task.add_done_callback(self._taking_back.discard)
+
+    async def _take_back(self, visit: Visit) -> None:
+        try:
+            for seed in visit.seeds:
+                if seed.named_by not in ("", seed.url):
+                    crawl = await self.claiming.plan_crawls.of(seed)
+                    if naming := crawl.moved(replace(seed, hops=0, stands_for=""), seed.named_by):
+                        await self.claiming.offers.ask(naming, again=True)
+        except UnavailableError:
+            visit.release(reasons.UNAVAILABLE)
+        finally:
+            visit.end_part()
 
     async def _offer_linked(
         self, links: Links, visit: Visit, rule: PageLinks, text: str, judged: Mapping[Seed, LinkingPage]

@@ -68,3 +68,52 @@ def test_a_page_behind_a_gate_or_a_round_is_where_it_was(serve, crawl):
     crawl.finish()
     assert paths(host, crawl) == {"/gated": 1, "/round": 1}
     assert crawl.unfinished() == {f"{host.url}/loop?x=1": ("failed", "too-many-redirects")}
+
+
+def test_one_of_two_pages_that_name_each_other_makes_the_item(serve, crawl):
+    names = {"/a": "/b", "/b": "/a", "/x": "/y", "/y": "/z", "/z": "/x"}
+    host = serve(lambda path: head(f"<link rel='canonical' href='{names[path]}'>"))
+    submit(crawl, start=[f"{host.url}{path}" for path in ("/a", "/b", "/x")])
+    crawl.finish()
+    delivered = paths(host, crawl)
+    assert sum(delivered[path] for path in ("/a", "/b")) == 1
+    assert sum(delivered[path] for path in ("/x", "/y", "/z")) == 1
+    assert not crawl.unfinished()
+    assert crawl.total()["notes"]["canonical"] == 2
+
+
+def test_a_page_makes_the_item_if_the_one_that_it_names_cant_be_had(serve, crawl):
+    names = {"/1": "/gone", "/2": "/forbidden", "/3": "/back", "/4": "/moved", "/5": "/never", "/6": "/hidden"}
+
+    def pages(path):
+        others = {
+            "/gone": [answer(b"", status=b"404 N")],
+            "/back": moved("/3"),
+            "/moved": moved("/gone-too"),
+            "/gone-too": [answer(b"", status=b"404 N")],
+            "/hidden": head("<meta name='robots' content='noindex'>"),
+        }
+        return others.get(path) or head(f"<link rel='canonical' href='{names[path]}'>")
+
+    host = serve(pages, robots=lambda _path: [answer(b"User-agent: *\nDisallow: /forbidden")])
+    submit(crawl, start=[f"{host.url}{path}" for path in names], follow={"depth": 0, "never": ["/never"]})
+    crawl.finish()
+    assert paths(host, crawl) == dict.fromkeys(names, 1)
+    account = crawl.total()
+    assert account["failures"] == {"http-404": 2, "robots": 1, "noindex": 1}
+    assert account["finished"] == 8  # they, and two that have moved
+
+
+def test_a_page_that_plans_refuse_fails_for_each_by_its_own_reason(serve, crawl):
+    host = serve(lambda path: head("<meta name='robots' content='noindex'>"))
+    scopes = {"by-language": {"scope": {"languages": ["zh"]}}, "by-size": {"scope": {"max_bytes": 10}}, "by-page": {}}
+    for name, keys in scopes.items():
+        submit(crawl, name=name, start=[f"{host.url}/page"], follow={"depth": 0}, **keys)
+    crawl.finish()
+    failures = {name: crawl.json("ledger", name)["total"]["failures"] for name in scopes}
+    assert failures == {
+        "by-language": {"scope-languages": 1},
+        "by-size": {"scope-max-bytes": 1},
+        "by-page": {"noindex": 1},
+    }
+    crawl.total()

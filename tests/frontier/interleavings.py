@@ -76,6 +76,7 @@ STEPS = {  # each kind of step: how likely it is, and what it takes
             "scheduled": YES_OR_NO,
             "budget": _one_of(0, 0, 0, 3),
             "editions_ago": _one_of(None, None, None, 0, 1),
+            "again": _one_of(*map(bool, (0, 0, 0, 0, 1))),
             "fate": FATE,
         },
     ),
@@ -311,14 +312,14 @@ class Interleaving:
         ranks = {seed.plan: (9 - seed.priority) * 50 + min(seed.depth, 49)}
         return SeedRecord(seed.host, [seed.plan], seed.site, seed.interval_s * 1_000, words, ranks)
 
-    async def offer(self, who, frontier, pages, due_in_ms, scheduled, budget, editions_ago, fate):
+    async def offer(self, who, frontier, pages, due_in_ms, scheduled, budget, editions_ago, again, fate):
         seeds = [self._seed(frontier, page, scheduled=scheduled) for page in pages]
         due_ms = 0 if due_in_ms is None else self.model.now_ms + due_in_ms
         newest = max((edition for _, edition, _ in self.model.plan_states.values()), default=0)
         edition = 0 if editions_ago is None else max(0, newest - editions_ago)
         fate = "lost" if fate == "late" else fate  # a late one is like a later one
         if frontier == "content" and fate == "heard":
-            await self._offer_unknown(who, seeds, edition, budget)
+            await self._offer_unknown(who, seeds, edition, budget, again)
             return
 
         def follow(_seen):
@@ -333,13 +334,19 @@ class Interleaving:
         if heard:
             same("offer", expected, answer)
 
-    async def _offer_unknown(self, who, seeds, edition, budget):
-        """A worker offers seeds, but for those that it remembers as known; it must be right in that."""
+    async def _offer_unknown(self, who, seeds, edition, budget, again):
+        """A worker offers seeds, but for those that it remembers as known; it must be right in that.
+
+        Seeds that were finished without an item, and are offered again, it offers whatever it remembers.
+        """
         proposals = [Proposal.of(seed) for seed in seeds]
-        terms = OfferTerms(edition=edition, budget=budget, confirmed=True)
-        answers, remembered = await self.known[who].offer(0, self.slots[who].owner, proposals, terms)
+        terms = OfferTerms(edition=edition, budget=budget, confirmed=True, again=again)
+        if again:
+            answers, remembered = await self.driver.queues["content"].offer_to(0, proposals, terms), 0
+        else:
+            answers, remembered = await self.known[who].offer(0, self.slots[who].owner, proposals, terms)
         offered = [(seed.fingerprint, self._record(seed)) for seed in seeds]
-        became = self.model.offer("content", offered, 0, edition, budget)
+        became = self.model.offer("content", offered, 0, edition, budget, again=again)
         same("offer", [what == "new" for what in became], [answer in IS_NEW for answer in answers])
         self.reached.update(f"offered: {what}" for what in became)
         self.reached["offered: remembered"] += remembered

@@ -21,9 +21,10 @@ LAPSED_MAX = 10
 YIELD_MS = 1_200
 RECHECK_MS = 15_000  # as in lib/turns.lua
 FRONTIERS = ("nav", "content")
+DEPTHS = 50  # of a priority, as in lib/order.lua
 DELIVERED = "+"  # as in lib/ledger.lua
 SHARE, ROUND = 10, 180  # as in claim.lua: how often, and after how many seeds, others than the first have had a turn
-OF_PLANS = ("out-of-scope", "lacks-words")  # reasons that say nothing of the page, as in lib/states.lua
+OF_PLANS = ("out-of-scope", "lacks-words", "noindex")  # reasons that say nothing of the page, as in lib/states.lua
 
 
 class WrongError(AssertionError):
@@ -265,10 +266,16 @@ class Model:
                 self.spared.add(owner)
                 self.reached["sessions spared"] += 1
 
-    def offer(self, frontier, offered, due_ms, edition, budget):
-        """Returns what became of each (fingerprint, seed): `new`, `known`, `over-budget`, `deleted` or `replaced`."""
+    def offer(self, frontier, offered, due_ms, edition, budget, *, again=False):
+        """Returns what became of each (fingerprint, seed): `new`, `known`, `over-budget`, `deleted` or `replaced`.
+
+        Args:
+            again: Seeds that were finished without an item are new again.
+        """
         for fingerprint, new in offered:
             self._free_cancelled(frontier, fingerprint, new.plans[0])
+        for fingerprint, new in offered if again else ():
+            self._reopen(frontier, fingerprint, new)
         for _, new in offered:
             new.visited = bool(due_ms and new.interval_ms)  # whoever says when a scheduled one is due has visited it
         due_ms = due_ms or self.now_ms
@@ -289,6 +296,15 @@ class Model:
             self._note_cancelled(frontier, fingerprint, seed.plans)
             del self.seeds[frontier, fingerprint]
 
+    def _reopen(self, frontier, fingerprint, new):
+        """Forgets that a seed was finished for a plan, which can't be told of it."""
+        plan, finished = new.plans[0], self.finished[frontier, fingerprint]
+        is_deleted = self.plan_states.get(plan, ("", "", ""))[2] == "deleted"
+        if (frontier, fingerprint) not in self.seeds and not is_deleted and finished.get(plan) is False:
+            del finished[plan]
+            self.count(frontier, new, "offered", "finished", by=-1)
+            self.reached["finished seeds reopened"] += 1
+
     def _note_cancelled(self, frontier, fingerprint, plans):
         """Notes for those plans that are cancelled that a seed is others' from now on."""
         for plan in plans:
@@ -304,6 +320,7 @@ class Model:
         plan, seed = new.plans[0], self.seeds.get((frontier, fingerprint))
         if seed and plan in seed.plans:
             seed.words[plan] += [words for words in new.words[plan] if words not in seed.words[plan]]
+            self._take_smaller_depth(seed, plan, new.ranks[plan] % DEPTHS)
         finished = self.finished.get((frontier, fingerprint), {})
         if seed and plan not in finished and plan not in seed.plans:
             self._note_cancelled(frontier, fingerprint, [plan])
@@ -341,6 +358,15 @@ class Model:
         seed.words[plan], seed.ranks[plan] = new.words[plan], new.ranks[plan]
         if seed.rank is not None:
             seed.rank = min(seed.rank, new.ranks[plan])
+
+    def _take_smaller_depth(self, seed, plan, depth):
+        """Has a seed come as soon as the shortest way says on which its plan has found it."""
+        shorter = seed.ranks[plan] - max(0, seed.ranks[plan] % DEPTHS - depth)
+        if shorter < seed.ranks[plan]:
+            seed.ranks[plan] = shorter
+            self.reached["smaller depth taken"] += 1
+            if seed.rank is not None:
+                seed.rank = min(seed.rank, shorter)
 
     def _revive(self, frontier, seed, plan, *, was_delivered):
         """Makes a failed seed ready again if that doesn't count for another plan, which is about to share it.

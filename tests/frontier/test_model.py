@@ -44,7 +44,14 @@ REACHED = {  # what programs must make the frontier do, for what they don't come
     *(f"recalled: {what}" for what in ("never answered", "ended, says the worker")),
     *(f"turns acquired: of {what}" for what in ("a host", "an address")),
     *(f"told of plans: {what}" for what in ("active", "paused", "cancelled", "deleted", "late")),
-    *("sessions spared", "failed seeds forgotten", "failed for others only", "failed for some of its plans"),
+    *(
+        "sessions spared",
+        "finished seeds reopened",
+        "smaller depth taken",
+        "failed seeds forgotten",
+        "failed for others only",
+        "failed for some of its plans",
+    ),
     *("Crawl-delay: kept", "Crawl-delay: dropped", "held for robots.txt"),
     *("set_aside", "resume", "retry", "drop", "forget"),
 }

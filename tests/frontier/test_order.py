@@ -233,6 +233,17 @@ async def test_what_a_scorer_finds_to_be_worth_more_comes_sooner(frontier):
     assert numbers((await frontier.claim()).seeds) == [3, 2, 1]
 
 
+async def test_a_page_takes_the_smallest_depth_that_its_plan_finds_it_at(frontier):
+    """Whatever its scorer says of a longer way; each plan counts its own."""
+    await frontier.offer(content(1, depth=4), content(2, depth=3), content(2, depth=2, plan="q", priority=4))
+    assert not any(await frontier.offer(content(1, depth=2), content(2, depth=7), content(2, plan="q", priority=1)))
+    await frontier.offer(content(1, depth=6, priority=6, why="9,9"), content(3, depth=2))
+    claimed = (await frontier.claim()).seeds
+    assert numbers(claimed) == [1, 3, 2]
+    assert [[seed.depth for seed in one.seeds] for one in claimed] == [[2], [2], [3, 0]]
+    assert [seed.priority for seed in claimed[2].seeds] == [5, 4]
+
+
 async def test_a_page_that_several_pages_of_a_call_lead_to_comes_by_the_best_of_them(frontier):
     await frontier.offer(content(2), *(content(1, priority=each, why=f"{each}") for each in (3, 8, 7)))
     claimed = (await frontier.claim()).seeds

@@ -7,13 +7,16 @@
 --   nobody has asked for                                ready                                 offered
 --   waits or executes for other plans                   this plan's, too                      offered
 --   was delivered for others                            ready, without a fetch: it is told    offered
---   this plan has asked for before                      as it was; keeps the words, unless    offered, known
---                                                       finished (lib/combinations.lua), and
---                                                       comes sooner if its scorer says so
+--   this plan has asked for before                      as it was; keeps the words and the    offered, known
+--                                                       smallest depth, unless finished
+--                                                       (lib/combinations.lua), and comes
+--                                                       sooner by that, or by its scorer
 --   failed by its own tries                             as it was                             offered, known
 --   failed since its plan was cancelled                 as if nobody had asked for it         offered
 --   failed, which says nothing of it to this plan, or   ready, for this plan and those that   offered
 --     after it was delivered                              it failed for
+--   was finished for this plan without an item, and   ready                                 -
+--     the call says `again`
 --   is over its host's budget of followed links         nothing                               over-budget alone
 --   is refused by the caller                            nothing                               the caller's reason alone
 --   is of a search page whose submission was replaced   nothing: the new one reads it         replaced alone
@@ -26,6 +29,7 @@
 --   owner ('': one who remembers nothing); number of the receipt that this call leaves, and of the one that it relies
 --     on ('': none);
 --   the budget of each host for followed links, as 'SEEDS WINDOW_MS' ('': none, or the seeds aren't followed links);
+--   'again' where seeds are offered anew that were finished without an item, else '';
 --   how many counts follow;
 --   for each count: `PLAN SITE INTERVAL`; 'known' (they are remembered so) or the reason why they are refused; of how
 --     many seeds;
@@ -39,13 +43,13 @@ local ANSWER = {
   known_stays_known = '6',
 }
 
-local COUNTS_FROM = 8 -- the place in ARGV where the counts begin
+local COUNTS_FROM = 9 -- the place in ARGV where the counts begin
 local COUNT_WORDS = 3
 local SEED_WORDS = 3
 
 local channel, edition, owner, receipt, relied_on = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local budget, window_ms = string.match(ARGV[6], '^(%d+) (%d+)$')
-local SEEDS_FROM = COUNTS_FROM + COUNT_WORDS * tonumber(ARGV[7])
+local SEEDS_FROM = COUNTS_FROM + COUNT_WORDS * tonumber(ARGV[8])
 local seed_count = (#ARGV - SEEDS_FROM + 1) / SEED_WORDS
 
 -- What is known of the call's seeds, by fingerprint, and kept up to date. `stored`: the value in `seed`, as its first
@@ -106,7 +110,18 @@ local function read_known(fingerprints, kinds)
       absent[#absent + 1], plans[#plans + 1], places[#places + 1] = fingerprint, kinds[n].plan, n
     end
   end
-  for k, answer in ipairs(look_up_finished(absent, plans)) do finished[places[k]] = answer end
+  for k, answer in ipairs(look_up_finished(absent, plans)) do
+    local fingerprint, plan, kind = absent[k], plans[k], kinds[places[k]]
+    local may_reopen = answer == 'known' and ARGV[7] == 'again' and state_of_plan(plan) ~= 'deleted'
+    if may_reopen and not stored[fingerprint] then
+      if reopen_finished(fingerprint, plan) then
+        book(kind, 'offered', -1) -- it was counted before, and is once more now
+        book(kind, 'finished', -1)
+      end
+      answer = look_up_finished({ fingerprint }, { plan })[1]
+    end
+    finished[places[k]] = answer
+  end
   return finished
 end
 
@@ -132,80 +147,91 @@ local function revive(fingerprint, plan, was_delivered)
   return true
 end
 
--- Adds the combinations that an offered value of a seed has to what is stored for the same plan; does nothing where
--- nothing is. `store` writes them.
-local function add_combinations(fingerprint, value, kind)
-  local before, lines = stored[fingerprint], further[fingerprint]
-  if split_seed(before) == kind.plan then
-    stored[fingerprint] = with_combinations(before, value)
-    if stored[fingerprint] ~= before then has_new_words[fingerprint] = true end
-  elseif lines then
-    local new_lines = {}
-    for line in string.gmatch(lines, '[^\n]+') do
-      local is_of_plan = string.match(line, '^[^ ]+') == kind.plan -- the line is `PLAN JSON`
-      new_lines[#new_lines + 1] = is_of_plan and with_combinations(line, value) or line
-    end
-    further[fingerprint] = table.concat(new_lines, '\n')
-    if further[fingerprint] ~= lines then has_new_words[fingerprint] = true end
-  end
-end
-
--- Lets a seed that waits, and is due, come as soon as a further plan asks for, where that is sooner than by its others.
--- Returns whether it does. Reads and writes ready:HOST.
-local function let_come_sooner(fingerprint, host, value)
-  local rank = order.rank_of(value)
-  if new_ranks[fingerprint] then -- it is new in this call
-    local is_sooner = rank < new_ranks[fingerprint]
-    new_ranks[fingerprint] = math.min(rank, new_ranks[fingerprint])
-    return is_sooner
-  end
-  if host == DELIVERED or rank >= order.rank_of(stored[fingerprint], further[fingerprint]) then return false end
-  local score = tonumber(call('ZSCORE', ready .. host, fingerprint) or '0')
-  local is_sooner = score < 0 and rank < order.rank_at(score)
-  if is_sooner then call('ZADD', ready .. host, text(order.score_of(rank, order.due_of(score))), fingerprint) end
-  return is_sooner
-end
-
--- Has a seed that waits take the better place that its first plan's scorer gives it by now, as a link that says more
--- of the page has been found: an offer with a scorer's word has the key `y` (crawler/base/models.py). Its words stay.
-local function take_better_place(fingerprint, host, value, plan)
-  local before = stored[fingerprint]
-  local is_scored = string.find(value, ',"y":"', 1, true)
-  if is_scored and split_seed(before) == plan and let_come_sooner(fingerprint, host, value) then
-    stored[fingerprint], has_new_words[fingerprint] = with_combinations(value, before), true
-  end
-end
-
 -- Has a plan want a stored seed, too, unless the seed is known to it: the plan has asked for it before, or it failed by
 -- its own tries, and was never delivered. Returns whether it is known. Writes `also`, wanted:PLAN and cancelled:PLAN.
-local function share(fingerprint, value, kind, was_delivered)
-  local is_cancelled = stop_of(kind.plan) == 'cancel'
-  if is_cancelled and not is_wanted_by(fingerprint, kind.plan) then
-    local noted = call('HGET', cancelled .. kind.plan, fingerprint)
-    call('HSET', cancelled .. kind.plan, fingerprint, noted and with_combinations(noted, value) or value)
+local share
+do -- a script has at most 200 locals at once
+  -- Adds the combinations that an offered value of a seed has to what is stored for the same plan, and takes its depth
+  -- where that is smaller; does nothing where nothing is. `store` writes them.
+  local function add_combinations(fingerprint, value, kind)
+    local before, lines = stored[fingerprint], further[fingerprint]
+    if split_seed(before) == kind.plan then
+      stored[fingerprint] = order.with_smaller_depth(with_combinations(before, value), value)
+      if stored[fingerprint] ~= before then has_new_words[fingerprint] = true end
+    elseif lines then
+      local new_lines = {}
+      for line in string.gmatch(lines, '[^\n]+') do
+        local is_of_plan = string.match(line, '^[^ ]+') == kind.plan -- the line is `PLAN JSON`
+        local merged = is_of_plan and order.with_smaller_depth(with_combinations(line, value), value)
+        new_lines[#new_lines + 1] = merged or line
+      end
+      further[fingerprint] = table.concat(new_lines, '\n')
+      if further[fingerprint] ~= lines then has_new_words[fingerprint] = true end
+    end
   end
-  add_combinations(fingerprint, value, kind)
-  if has_failed[fingerprint] and not revive(fingerprint, kind.plan, was_delivered) then return true end
-  local host, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
-  local had_asked = is_cancelled or is_wanted_by(fingerprint, kind.plan)
-  if had_asked then
-    take_better_place(fingerprint, host, value, kind.plan)
-  else
-    let_come_sooner(fingerprint, host, value)
-    local plan, _, json = split_seed(value)
-    local line, lines = plan .. ' ' .. json, further[fingerprint]
-    further[fingerprint] = lines and lines .. '\n' .. line or line
-    call('HSET', also, fingerprint, further[fingerprint])
-    call('SADD', wanted .. kind.plan, fingerprint)
-    kinds = { kind, unpack(kinds) }
-    local state = call('ZSCORE', execute, fingerprint) and 'executing' or is_parked[fingerprint] and 'parked' or 'ready'
-    book(kind, state, 1)
+
+  -- Lets a seed that waits, and is due, come as soon as a rank asks for, where that is sooner than so far. Returns
+  -- whether it does. Reads and writes ready:HOST.
+  local function let_come_sooner(fingerprint, host, rank)
+    if new_ranks[fingerprint] then -- it is new in this call
+      local is_sooner = rank < new_ranks[fingerprint]
+      new_ranks[fingerprint] = math.min(rank, new_ranks[fingerprint])
+      return is_sooner
+    end
+    if host == DELIVERED then return false end
+    local score = tonumber(call('ZSCORE', ready .. host, fingerprint) or '0')
+    local is_sooner = score < 0 and rank < order.rank_at(score)
+    if is_sooner then call('ZADD', ready .. host, text(order.score_of(rank, order.due_of(score))), fingerprint) end
+    return is_sooner
   end
-  if is_parked[fingerprint] then
-    local was_unparked = unpark_if_wanted(fingerprint, host, kinds, stored[fingerprint], further[fingerprint])
-    if was_unparked then is_parked[fingerprint], is_any_ready = nil, true end
+
+  -- Has a seed that waits take the better place that its first plan's scorer gives it by now, as a link that says more
+  -- of the page has been found: an offer with a scorer's word has the key `y` (crawler/base/models.py). Its words stay.
+  -- So does all of one with the key `a`, on which a page relies that has named it as the one to index.
+  local function take_better_place(fingerprint, host, value, plan)
+    local before = stored[fingerprint]
+    local is_scored = string.find(value, ',"y":"', 1, true) and not string.find(before, ',"a":"', 1, true)
+    if not is_scored or split_seed(before) ~= plan then return end
+    value = order.with_smaller_depth(value, before)
+    local rank = order.rank_of(value)
+    if rank < order.rank_of(before, further[fingerprint]) and let_come_sooner(fingerprint, host, rank) then
+      stored[fingerprint], has_new_words[fingerprint] = with_combinations(value, before), true
+    end
   end
-  return had_asked
+
+  function share(fingerprint, value, kind, was_delivered)
+    local is_cancelled = stop_of(kind.plan) == 'cancel'
+    if is_cancelled and not is_wanted_by(fingerprint, kind.plan) then
+      local noted = call('HGET', cancelled .. kind.plan, fingerprint)
+      call('HSET', cancelled .. kind.plan, fingerprint, noted and with_combinations(noted, value) or value)
+    end
+    local rank_before = order.rank_of(stored[fingerprint], further[fingerprint])
+    add_combinations(fingerprint, value, kind)
+    local rank = order.rank_of(stored[fingerprint], further[fingerprint])
+    if has_failed[fingerprint] and not revive(fingerprint, kind.plan, was_delivered) then return true end
+    local host, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
+    local had_asked = is_cancelled or is_wanted_by(fingerprint, kind.plan)
+    if had_asked then
+      if rank < rank_before then let_come_sooner(fingerprint, host, rank) end
+      take_better_place(fingerprint, host, value, kind.plan)
+    else
+      let_come_sooner(fingerprint, host, order.rank_of(value))
+      local plan, _, json = split_seed(value)
+      local line, lines = plan .. ' ' .. json, further[fingerprint]
+      further[fingerprint] = lines and lines .. '\n' .. line or line
+      call('HSET', also, fingerprint, further[fingerprint])
+      call('SADD', wanted .. kind.plan, fingerprint)
+      kinds = { kind, unpack(kinds) }
+      local is_held = call('ZSCORE', execute, fingerprint)
+      local state = is_held and 'executing' or is_parked[fingerprint] and 'parked' or 'ready'
+      book(kind, state, 1)
+    end
+    if is_parked[fingerprint] then
+      local was_unparked = unpark_if_wanted(fingerprint, host, kinds, stored[fingerprint], further[fingerprint])
+      if was_unparked then is_parked[fingerprint], is_any_ready = nil, true end
+    end
+    return had_asked
+  end
 end
 
 -- Returns whether a plan takes no offers any more, since a page may still be read that was asked for before: 'deleted',

@@ -89,7 +89,8 @@ class PlanCrawl:
     def linked(self, seed: Seed, url: str) -> Seed | None:
         """Returns the seed of a page that a link on a seed's page leads to; None: no site of the plan reads it."""
         interval_s = self._interval_s if self.follow.is_list(url) else 0
-        linked = replace(seed, depth=seed.depth + 1, hops=0, row="", interval_s=interval_s, further_keywords=())
+        linked = replace(seed, depth=seed.depth + 1, row="", interval_s=interval_s, further_keywords=())
+        linked = replace(linked, hops=0, stands_for="", named_by="")
         return self._at(linked, url, seed)
 
     def scored(self, seed: Seed, links: Links, text: str) -> list[Seed]:
@@ -141,7 +142,7 @@ class PlanCrawl:
             page_url: Where the page was found.
             site: The page's.
         """
-        if url is None or seed.hops:  # what others name is taken as it is: two pages may name each other
+        if url is None or seed.named_by:  # what others name is taken as it is: two pages may name each other
             return None
         try:
             target = canonical(url, drop=site.drop, routes=site.has_routes("content"))
@@ -149,7 +150,7 @@ class PlanCrawl:
             return None
         named = None if self.redirect_refusal(seed, target, site) else self.moved(seed, target)
         own = (seed.fingerprint, replace(seed, url=page_url).fingerprint)
-        return replace(named, hops=1) if named and named.fingerprint not in own else None
+        return replace(named, named_by=seed.url) if named and named.fingerprint not in own else None
 
     def redirect_refusal(self, seed: Seed, url: str, site: Site) -> Reason | None:
         """Returns why the page of a seed may not be fetched where it redirects to; None: it may."""

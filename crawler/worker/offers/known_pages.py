@@ -32,7 +32,7 @@ class KnownPages:
     one another. After a call without an answer nothing of the partition is remembered.
 
     A page that is finished for a plan is remembered for all of the plan's words. One that isn't is remembered for those
-    that it was offered with, and for its priority: offered with others, Redis adds these to the seed
+    that it was offered with, and for its priority and depth: offered with others, Redis adds these to the seed
     (lua/lib/combinations.lua), or has it come sooner.
 
     Args:
@@ -135,9 +135,9 @@ class KnownPages:
 
 
 def _digests(proposal: Proposal, era: bytes) -> tuple[bytes, bytes]:
-    """Returns what a seed is remembered by whatever its words and priority are, and with these."""
+    """Returns what a seed is remembered by whatever its words, priority and depth are, and with these."""
     seed = proposal.seed
-    of_plan, of_words = _bases(era, seed.plan, seed.keywords, seed.priority)
+    of_plan, of_words = _bases(era, seed.plan, seed.keywords, seed.priority, seed.depth)
     return _digest(of_plan, proposal.fingerprint), _digest(of_words, proposal.fingerprint)
 
 
@@ -148,8 +148,8 @@ def _digest(base: blake2b, fingerprint: bytes) -> bytes:
 
 
 @lru_cache(1_000)  # all links of a page have the same; a plan may have 100,000
-def _bases(era: bytes, plan: str, words: tuple[str, ...], priority: int) -> tuple[blake2b, blake2b]:
-    of_plan, of_words = plan.encode(), orjson.dumps([plan, words, priority])
+def _bases(era: bytes, plan: str, words: tuple[str, ...], priority: int, depth: int) -> tuple[blake2b, blake2b]:
+    of_plan, of_words = plan.encode(), orjson.dumps([plan, words, priority, depth])
     return _base(era, of_plan), _base(era, of_words)
 
 

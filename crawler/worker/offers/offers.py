@@ -158,6 +158,19 @@ class Offers:
         priority = self._priorities.get(seed.plan, seed.priority)
         return seed if seed.why or priority == seed.priority else replace(seed, priority=priority)
 
+    async def ask(self, seed: Seed, *, again: bool = False) -> OfferAnswer:
+        """Offers a seed whatever this worker remembers of it; waits as `offer` does.
+
+        Args:
+            again: It becomes ready, too, if it was finished for its plan without an item.
+
+        Raises:
+            UnavailableError: As `offer`.
+        """
+        partition, terms = partition_of(seed.host, len(self._leases)), OfferTerms(confirmed=True, again=again)
+        tell = partial(self._queues[seed.frontier].offer_to, partition, [Proposal.of(self._prioritized(seed))], terms)
+        return OfferAnswer((await self._until_taken(tell, 1))[0])
+
     async def refuse(self, seed: Seed, note: Note, number: int) -> None:
         """Counts pages that can't be offered, as `Queue.refuse`; waits as `offer` does.
 

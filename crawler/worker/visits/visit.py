@@ -17,7 +17,7 @@ from crawler.worker.visits.deadline import Deadline
 from crawler.worker.visits.turn import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Coroutine, Mapping, Sequence
 
     from scrapy.http import Headers
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crawler.worker.visits.visit_scope import VisitScope
 
 T = TypeVar("T")
+Why = TypeVar("Why", bound=str)
 # How much of an answer's body a visit keeps to be shown. It is cut shorter only once secrets are hidden, since half of
 # a secret wouldn't be recognised.
 BODY_BYTES = 4_096
@@ -232,6 +233,12 @@ class Visit:
         self._left_out |= {seed.plan for seed in seeds}
         self.seeds = tuple(seed for seed in self.seeds if seed.plan not in self._left_out)
 
+    def agree(self, refusing: Mapping[Seed, Why]) -> Why:
+        """Returns why one plan refuses the page, if all do, and leaves those out that have another reason."""
+        why = next(iter(refusing.values()))
+        self.leave_out(*(seed for seed, other in refusing.items() if other != why))
+        return why
+
     def begin_part(self, *, fetches: bool) -> None:
         """Begins a part; `fetches`: it may still fetch from the visit's host, until `end_fetch`."""
         self._open += 1
@@ -257,7 +264,7 @@ class Visit:
                 left_out=self._left_out,
                 moved_to=self.moved_to,
             )
-            self._end(self._settlement or finish)
+            self._end(replace(self._settlement, left_out=self._left_out) if self._settlement else finish)
 
     @property
     def _tellable(self) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawler.base.models import Seed
+    from crawler.base.reasons import Reason
     from crawler.scope.candidate import Kind
     from crawler.scope.scope import Scope
     from crawler.scope.url_filter import Step
@@ -47,15 +48,15 @@ class VisitScope:
         for name, value in known.items():
             setattr(candidate, name, value)
         wanted = {seed.plan: seed for seed in visit.seeds}  # by plans: what led here may have changed since
-        outside: list[Seed] = []
-        refusal = ""
+        outside: dict[Seed, Reason] = {}
         for seed, scope in self._scopes:
             candidate.depth = seed.depth
             if seed.plan in wanted and (name := scope.refusal(candidate)):
-                outside.append(wanted[seed.plan])
-                refusal = refusal or name
+                outside[wanted[seed.plan]] = scope_reason(name)
         if outside and len(outside) == len(visit.seeds):
-            raise RefusedError(Outcome("fail", scope_reason(refusal)))
+            raise RefusedError(
+                Outcome("fail", next(iter(outside.values())) if kind == "media" else visit.agree(outside))
+            )
         if outside and kind != "media":
             visit.leave_out(*outside)
             visit.leads_on = True  # plans that asked for the page aren't told of an item that isn't theirs

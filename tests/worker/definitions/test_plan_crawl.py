@@ -113,22 +113,22 @@ async def test_a_list_is_told_by_the_type_that_reading_tells_of_its_page(crawls)
 
 
 @pytest.mark.parametrize(
-    ("canonical_url", "hops", "expected"),
+    ("canonical_url", "named_by", "expected"),
     [
-        (None, 0, None),
-        ("https://a.test/1", 0, None),
-        ("https://a.test/2?utm_source=x", 0, None),  # where it was found
-        ("https://a.test/whole", 0, "https://a.test/whole"),
-        ("https://a.test/whole", 1, None),  # what another page names is taken as it is
-        ("https://elsewhere.test/1", 0, None),
-        ("https://", 0, None),
+        (None, "", None),
+        ("https://a.test/1", "", None),
+        ("https://a.test/2?utm_source=x", "", None),  # where it was found
+        ("https://a.test/whole", "", "https://a.test/whole"),
+        ("https://a.test/whole", "https://a.test/3", None),  # what another page names is taken as it is
+        ("https://elsewhere.test/1", "", None),
+        ("https://", "", None),
     ],
 )
-async def test_a_page_may_name_another_one_of_the_plan(crawls, canonical_url, hops, expected):
+async def test_a_page_may_name_another_one_of_the_plan(crawls, canonical_url, named_by, expected):
     crawl = await crawls.of(FRONT)
-    page = replace(FRONT, url="https://a.test/1", depth=1, hops=hops)
+    page = replace(FRONT, url="https://a.test/1", depth=1, named_by=named_by)
     named = crawl.canonical_page(page, canonical_url, "https://a.test/2", load("web"))
-    assert (named and (named.url, named.depth, named.hops)) == (expected and (expected, 1, 1))
+    assert (named and (named.url, named.depth, named.named_by)) == (expected and (expected, 1, page.url))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 -- Which seeds are finished, for which plan, and since when: hash `finish`. frontier/finished.py reads it, too.
 --
--- Gives the scripts: `look_up_finished`, `add_finished`, `number_of_buckets`, `drop_finished`.
+-- Gives the scripts: `look_up_finished`, `add_finished`, `number_of_buckets`, `drop_finished`,
+-- `reopen_finished`.
 --
 -- For each plan that wanted it, a finished seed is a record of 14 bytes, all of them big endian:
 --   8 bytes  the first of its fingerprint
@@ -114,6 +115,8 @@ local add_finished
 -- Takes the records of a plan out of a bucket, of content pages those alone that can't be told of; returns how many
 -- they were. Writes `finish` and `counts`.
 local drop_finished
+-- Takes out the record of a seed for a plan, unless it can be told of; returns whether it did. Writes `finish`.
+local reopen_finished
 do -- a script has at most 200 locals at once
   -- How long the search pages of a run are known: those before them may be tried again so long.
   local RUN_SECONDS = 86400
@@ -180,5 +183,20 @@ do -- a script has at most 200 locals at once
       if others ~= '' then call('HSET', finish, text(bucket), others) else call('HDEL', finish, text(bucket)) end
     end
     return dropped
+  end
+
+  function reopen_finished(fingerprint, plan)
+    read_buckets()
+    local bucket = text(bucket_of(fingerprint))
+    local records, number = records_in(call('HGET', finish, bucket)), number_of(plan)
+    for at = 1, #records, RECORD_BYTES do
+      local high, middle, low = string.byte(records, at + MEMBER_BYTES + TIME_BYTES, at + RECORD_BYTES - 1)
+      local is_own = string.sub(records, at, at + MEMBER_BYTES - 1) == string.sub(fingerprint, 1, MEMBER_BYTES)
+      if is_own and (high * 256 + middle) * 256 + low == number * 2 then
+        call('HSET', finish, bucket, string.sub(records, 1, at - 1) .. string.sub(records, at + RECORD_BYTES))
+        return true
+      end
+    end
+    return false
   end
 end

@@ -15,19 +15,33 @@
 local order = { lower_priorities = 9 } -- how many there are below the first
 do -- a script has at most 200 locals at once
   local DEPTHS, DEFAULT_PRIORITY = 50, 5 -- the latter as crawler/base/models.py:Seed has it
-  local DEFAULT_RANK = (order.lower_priorities - DEFAULT_PRIORITY) * DEPTHS
   local RANKS = (order.lower_priorities + 1) * DEPTHS
   local SPAN_MS = 9e12 -- beyond all times until the year 2255
 
-  -- Returns the rank of a seed for one of its plans, by what `seed` or a line of `also` holds: the JSON at its end
-  -- begins with `{"q":PRIORITY,"d":DEPTH,` (crawler/base/models.py), where either is left out at its default.
-  local function rank_in(stored)
+  -- Returns the priority of a seed for one of its plans, its depth, and where that stands, by what `seed` or a line of
+  -- `also` holds: the JSON at its end begins with `{"q":PRIORITY,"d":DEPTH,` (crawler/base/models.py), where either is
+  -- left out at its default.
+  local function head_of(stored)
     local at = string.find(stored, ' {"', 1, true)
-    if not at or string.byte(stored, at + 3) == 117 then return DEFAULT_RANK end -- u: it begins with the URL
+    if not at or string.byte(stored, at + 3) == 117 then return DEFAULT_PRIORITY, 0 end -- u: it begins with the URL
     local priority = string.match(stored, '^"q":(%d),', at + 2)
-    local depth = string.match(stored, '^"d":(%d+),', priority and at + 8 or at + 2)
-    local before = order.lower_priorities - (priority and tonumber(priority) or DEFAULT_PRIORITY)
-    return before * DEPTHS + math.min(tonumber(depth or '0'), DEPTHS - 1)
+    local depth_at = priority and at + 8 or at + 2
+    local depth = string.match(stored, '^"d":(%d+),', depth_at)
+    return priority and tonumber(priority) or DEFAULT_PRIORITY, tonumber(depth or '0'), depth_at
+  end
+
+  local function rank_in(stored)
+    local priority, depth = head_of(stored)
+    return (order.lower_priorities - priority) * DEPTHS + math.min(depth, DEPTHS - 1)
+  end
+
+  -- Returns what `seed` or a line of `also` holds, with the depth that a value has where that is smaller.
+  function order.with_smaller_depth(stored, value)
+    local _, before, depth_at = head_of(stored)
+    local _, depth = head_of(value)
+    if depth >= before then return stored end
+    local rest = string.gsub(string.sub(stored, depth_at), '^"d":%d+,', '')
+    return string.sub(stored, 1, depth_at - 1) .. (depth > 0 and '"d":' .. text(depth) .. ',' or '') .. rest
   end
 
   -- Returns the rank of a stored seed: the best that one of its plans gives it. `further`: what `also` holds of it, nil

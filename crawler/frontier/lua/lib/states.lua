@@ -16,9 +16,10 @@ local SUSPECTED = -2
 local SUSPECTED_BEGUN = -1
 
 -- Reasons for which a page fails for the plans that it was visited for, and says nothing of the page to any other plan:
--- it is about how they came to it, about their words, or about their scope or budget (crawler/base/reasons.py).
+-- it is about how they came to it, about their words, their scope or budget, or whether they heed what it asks of
+-- robots (crawler/base/reasons.py).
 -- `cancelled` isn't among them: such a seed is new even to the plan that it failed for, once that goes on (offer.lua).
-local IS_OF_PLANS = setmetatable({ ['out-of-scope'] = true, ['lacks-words'] = true }, {
+local IS_OF_PLANS = setmetatable({ ['out-of-scope'] = true, ['lacks-words'] = true, noindex = true }, {
   __index = function(_, reason) return string.match(reason, '^scope%-') or string.match(reason, '^budget%-') end,
 })
 
