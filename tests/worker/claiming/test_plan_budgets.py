@@ -147,7 +147,7 @@ async def test_a_page_counts_once_at_whichever_command_its_worker_is_killed(redi
     assert number > 20
 
 
-async def test_what_isnt_tried_or_is_another_plans_is_given_back(redis, frontier):
+async def test_a_page_that_was_not_tried_is_given_back(redis, frontier):
     await frontier.offer(*pages(2))
     node = Node(redis, "A", PlanBudget(pages=2))
     visits = await node.claim(0)
@@ -161,6 +161,19 @@ async def test_what_isnt_tried_or_is_another_plans_is_given_back(redis, frontier
     await node.settle(0, visits)
     assert await counted(frontier) == ({"pages": 1, "items": 0, "bytes": 0}, 0)
     assert [await node.visit(visit) for visit in [other, *await node.claim(0)]] == ["", "pages", "pages"]
+
+
+async def test_a_plan_that_a_page_is_left_out_for_gets_it_back(redis, frontier):
+    await frontier.offer(content(1), content(1, plan="q"))
+    node = Node(redis, "A", PlanBudget(pages=1))
+    (visit,) = await node.claim(partition_of("a.test", PARTITIONS))
+    assert [await node.budgets.take(visit, seed, node.budget, 1) for seed in visit.seeds] == ["", ""]
+    visit.leave_out(visit.seeds[1])
+    visit.items = 1
+    visit.end_part()
+    await node.settle(visit.claimed.partition, [visit])
+    assert await counted(frontier) == ({"pages": 1, "items": 1, "bytes": 0}, 0)
+    assert await counted(frontier, "q") == ({"pages": 0, "items": 0, "bytes": 0}, 0)
 
 
 async def test_a_worker_whose_session_has_lapsed_takes_nothing_from_the_one_that_has_the_page(redis, frontier):
