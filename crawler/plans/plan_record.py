@@ -9,6 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from crawler.base.errors import FrontierError
 
+# Keys of plans that have one of them say where their pages lead; a definition has none at its default.
+_JUDGING = frozenset({"start", "start_file", "sitemaps", "feeds", "follow", "scope", "budget", "order"})
 PlanState = Literal["active", "paused", "cancelled"]
 
 
@@ -37,7 +39,7 @@ class PlanRecord:
     @property
     def judges_links(self) -> bool:
         """Whether it says itself where its pages lead, as `PlanFile.judges_links` does of a file."""
-        return any(self.definition.get(key) for key in ("start", "start_file", "sitemaps", "feeds", "follow", "scope"))
+        return not _JUDGING.isdisjoint(self.definition)
 
     def decided(self, state: PlanState, now_ms: int) -> PlanRecord:
         """Returns the record after a command that decides on the state, be it the same as before."""

@@ -9,6 +9,7 @@ import pytest
 from crawler import plans
 from crawler.base.errors import InputError, PlanError
 from crawler.plans import Plan
+from crawler.plans.plan_record import PlanRecord
 
 WHOLE = """
 name: flood-2026
@@ -150,3 +151,11 @@ def test_a_forged_definition_can_not_fill_the_memory(whole):
     plan = Plan.from_definition(whole.definition() | {"keywords": forged, "match": "big", "pages": 1_000}, sites)
     with pytest.raises(PlanError, match="4495501000 combinations"):
         plan.combinations()
+
+
+@pytest.mark.parametrize(
+    "more", ["", "follow: {depth: 1}", "scope: {depth: 1}", "budget: {items: 1}", "order: focused"]
+)
+def test_a_stored_plan_judges_links_as_its_file_does(plan, more):
+    own = plan("{a: {required: [x]}}", more)
+    assert PlanRecord("test", own.definition(), ["board"], 1, 1).judges_links is own.file.judges_links is bool(more)
