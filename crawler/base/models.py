@@ -57,6 +57,8 @@ class Seed:
         priority: 0 to 9: what is claimed first of the due seeds of a host, the highest first; of those that are equal
             in it, the lowest depth first (lua/lib/order.lua).
         why: What the plan's scorer said of the link that led to it (`crawler/scope/scorers/`); empty if none did.
+        trap: Which budgets its page takes from, since the link that led to it may be a trap's
+            (`crawler/worker/offers/traps.py`); empty: none.
         interval_s: Seconds between two visits of a scheduled seed, such as a list page; 0: visited once.
         run: Which run of a scheduled search a further page belongs to, and part of its identity: each run reads its
             pages anew. 0 for all other seeds.
@@ -86,6 +88,7 @@ class Seed:
     depth: int = 0
     priority: int = 5
     why: str = ""
+    trap: str = ""
     interval_s: int = 0
     run: int = 0
     row: str = ""
@@ -239,6 +242,7 @@ _SEED_KEYS = {
     "match_text": "t",
     "general": "g",
     "why": "y",
+    "trap": "z",
 }
 _SEED_DEFAULTS = {entry.name: entry.default for entry in dataclass_fields(Seed)}
 _SEED_KINDS = {name: str if name == "url" else type(_SEED_DEFAULTS[name]) for name in _SEED_KEYS}

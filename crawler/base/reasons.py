@@ -12,6 +12,7 @@ from typing import Self
 MAX_REASON_CHARACTERS = 40  # a reason is the name of a field in the ledger
 _NOT_OF_A_WORD = re.compile(r"[^a-z0-9-]+")
 SCOPE = "scope-"  # before the name of a filter
+TRAP = "trap-"  # with which the names of traps begin
 BUDGET = "budget-"  # before the name of a bound of a plan's budget
 _FIRST_SERVER_ERROR = 500
 
@@ -73,6 +74,18 @@ IGNORED = Reason("ignored", "code of this crawler's project refused its request 
 REQUEST_DROPPED = Reason(
     "request-dropped", "code of this crawler's project dropped its request, or sent another in its place"
 )
+
+# It may be part of a trap (docs/analyst.md), beyond what `TRAP_LINKS` allows; tried again by `scrapy seeds retry`.
+TRAP_DUPLICATE = Reason(
+    "trap-duplicate", "its address has `//` or `index.html`, as others have whose pages say nothing new"
+)
+TRAP_VARIANT = Reason("trap-variant", "it is for printing, sorting, sharing or answering another page, as too many are")
+TRAP_SESSION = Reason("trap-session", "its address has the id of a session, as too many have")
+TRAP_CALENDAR = Reason("trap-calendar", "its address has a date, as others have whose pages say nothing new")
+TRAP_FACETS = Reason("trap-facets", "its address has several parameters, as others have whose pages say nothing new")
+TRAP_TEMPLATE = Reason("trap-template", "it has a kind of address whose pages say nothing new")
+TRAP_SAME_TEXT = Reason("trap-same-text", "it was linked from pages that say the same as others, as soft 404s do")
+TRAP_MIRROR = Reason("trap-mirror", "its host says the same as another one")
 
 # No answer came, or none that is one.
 DNS = Reason("dns", "its host's name can't be resolved")
@@ -219,24 +232,6 @@ OVER_BUDGET = Note("over-budget", "followed links beyond what a host takes (`per
 TRAP_LONG = Note("trap-long", "links with addresses of over 2,000 characters, not offered")
 TRAP_DEEP = Note("trap-deep", "links with paths of over 20 segments, not offered")
 TRAP_REPEATED = Note("trap-repeated", "links with paths that repeat themselves, such as /a/b/a/b/a/b/, not offered")
-TRAP_DUPLICATE = Note(
-    "trap-duplicate", "links to pages that are known without `//` or `index.html`, beyond `TRAP_LINKS`, not offered"
-)
-TRAP_VARIANT = Note(
-    "trap-variant", "links to pages to print, sort, share or answer others, beyond `TRAP_LINKS`, not offered"
-)
-TRAP_SESSION = Note("trap-session", "links with ids of sessions, beyond `TRAP_LINKS`, not offered")
-TRAP_CALENDAR = Note("trap-calendar", "links with dates whose pages say nothing new, beyond `TRAP_LINKS`, not offered")
-TRAP_FACETS = Note(
-    "trap-facets", "links with several parameters whose pages say nothing new, beyond `TRAP_LINKS`, not offered"
-)
-TRAP_TEMPLATE = Note(
-    "trap-template", "links of one kind of address whose pages say nothing new, beyond `TRAP_LINKS`, not offered"
-)
-TRAP_SAME_TEXT = Note(
-    "trap-same-text", "links of pages that say the same as others, as soft 404s do, beyond `TRAP_LINKS`, not offered"
-)
-TRAP_MIRROR = Note("trap-mirror", "links to hosts that say the same as another one, not offered")
 VISITS = Note("visits", "of a plan with a schedule: times that pages were visited")
 MISSED = Note("missed", "of a plan with a schedule: visits whose tries were all in vain")
 WAITING = Note("waiting", "of a plan with a schedule: ready pages that wait for their next visit")

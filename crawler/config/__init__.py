@@ -233,9 +233,9 @@ TRAP_LINKS: Final = Whole(
     "TRAP_LINKS",
     60,
     "How many links of a kind that could be a trap (calendars, facets, ids of sessions, pages to print or sort, or all "
-    "that pages with the same text lead to) a plan with `follow` takes of a host, for each worker: enough to find out "
-    "whether such pages say anything new; if they do, it takes more. What is refused counts as `trap-...` in the "
-    "ledger. 0: traps aren't looked for.",
+    "that pages with the same text lead to) a plan with `follow` takes of a host: enough to find out whether such "
+    "pages say anything new; if they do, it takes more. What is refused fails as `trap-...`, and is tried again by "
+    "`scrapy seeds retry`. 0: traps aren't looked for.",
     low=0,
     high=1_000_000,
 )

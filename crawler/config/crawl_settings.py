@@ -83,6 +83,7 @@ VALUES: Mapping[str, Any] = {
         "crawler.middlewares.scope.ScopeMiddleware": 50,
         "crawler.middlewares.search_order.SearchOrderMiddleware": 90,  # what comes later needs no robots.txt now
         "crawler.middlewares.robots.RobotsMiddleware": 100,
+        "crawler.middlewares.traps.TrapMiddleware": 105,  # and this one's neither
         "crawler.middlewares.budget.BudgetMiddleware": 110,  # robots.txt's refusals take nothing of a budget
         "crawler.middlewares.refresh.RefreshMiddleware": 580,  # reads what the next one decodes
         "crawler.middlewares.decoding.DecodingMiddleware": 590,

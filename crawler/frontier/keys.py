@@ -57,6 +57,7 @@ class Keys:
         self._stem = stem = f"{prefix}:{{plans}}"
         # Hash: `version` of the format, and the number of `partitions`; the first process that starts sets them.
         self.schema = f"{prefix}:schema"
+        self.trap_texts = f"{stem}:trap_texts"  # string: what plans' pages have said (worker/offers/seen_texts.py)
         self.plans = f"{stem}:plans"  # hash: plan -> JSON of its definition and state
         self.sites = f"{stem}:sites"  # hash: site -> JSON of its version and definition
         # Sorted set: node -> when it was last heard of, in s since the epoch; dropped with the node's history.
@@ -109,6 +110,20 @@ class Keys:
     def held_pages(self, plan: str) -> str:
         """Hash: fingerprint -> for which claim a page of a plan with a budget is in flight. Deleted with the plan."""
         return f"{self._stem}:held_pages:{plan}"
+
+    def traps(self, plan: str, edition: int, host: str) -> str:
+        """Hash: `r`, `n` or `t` and a kind of a host's addresses, or `x` and a text -> number of pages. Expires.
+
+        With `:` and a kind behind it, a sorted set: fingerprints of its pages that were refused, by when, in s.
+        """
+        return f"{self._stem}:traps:{plan}:{edition}:{host}"
+
+    def trap_hosts(self, plan: str, edition: int) -> str:
+        """Hash: `r`, `m` or `s` and a host -> number of its pages, of those that mirror others', and since when in ns.
+
+        Expires.
+        """
+        return f"{self._stem}:trap_hosts:{plan}:{edition}"
 
     def plan_yield(self, plan: str) -> str:
         """Hash: what was counted -> number, of a plan's searches. Expires."""

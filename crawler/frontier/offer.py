@@ -27,6 +27,7 @@ class OfferTerms(NamedTuple):
             the seeds may be ended in another partition. (One Redis loses an end that came later first.) Nothing is
             waited for if CONFIRM_OFFERS is off.
         again: Seeds become ready that were finished for their plan without an item.
+        refused_as: Why those that are new fail at once; empty: they are ready.
     """
 
     due_ms: int = 0
@@ -34,6 +35,7 @@ class OfferTerms(NamedTuple):
     budget: int = 0
     confirmed: bool = False
     again: bool = False
+    refused_as: str = ""
 
 
 class SeedKind(NamedTuple):

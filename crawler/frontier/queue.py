@@ -155,7 +155,7 @@ class Queue:
         """
         host_budget = f"{terms.budget} {self._config.fail_days * DAY_MILLISECONDS}" if terms.budget else ""
         again = "again" if terms.again else ""
-        arguments: list[object] = [self._channel, terms.edition, *receipt, host_budget, again]
+        arguments: list[object] = [self._channel, terms.edition, *receipt, host_budget, again, terms.refused_as]
         words = [word for kind, *rest in counts for word in (" ".join(map(str, kind)), *rest)]
         arguments += (len(words) // COUNT_WORDS, *words)
         for fingerprint, seed in proposals:

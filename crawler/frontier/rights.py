@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("hscan", "sscan", "zscan"), "KEY 0"),
     **dict.fromkeys(("getrange", "zrange", "zrevrange", "zremrangebyrank", "zadd"), "KEY 0 1"),
     **dict.fromkeys(("hincrby", "hset", "hsetnx"), "KEY 1 1"),
+    "bitfield": "KEY SET u32 0 1",
     # Workers wake each other through channels that begin with it.
     "publish": "KEY 1",
     "subscribe": "KEY",

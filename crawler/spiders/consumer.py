@@ -22,7 +22,6 @@ from crawler.frontier.offer import OfferAnswer
 from crawler.robots.rules import robot_name
 from crawler.spiders.base import FrontierSpider, fetched
 from crawler.worker.definitions.page_links import PageLinks
-from crawler.worker.offers.traps import Traps
 from crawler.worker.visits.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
 from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.visit import FetchFailed
@@ -73,7 +72,6 @@ class ConsumerSpider(FrontierSpider):
     makes_markdown: bool
     robot: str
     own_robot: str
-    traps: Traps | None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -83,8 +81,6 @@ class ConsumerSpider(FrontierSpider):
         spider.makes_markdown = config.ITEM_MARKDOWN.of(crawler.settings)
         spider.own_robot = robot_name(crawler.settings)
         spider.robot = spider.own_robot if config.ROBOTS_META_OBEY.of(crawler.settings) else ""
-        links_max = config.TRAP_LINKS.of(crawler.settings)
-        spider.traps = Traps(links_max) if links_max else None
         return spider
 
     @cached_property
@@ -127,7 +123,8 @@ class ConsumerSpider(FrontierSpider):
             with_words=visit.scope is not None and visit.scope.asks("page"),
         )
         await self._keep_language(reading, visit)
-        await self._offer_all(reading, visit, follow, rules, crawls=crawls, judged=self._judge(page, visit, crawls))
+        judged = await self._judge(page, visit, crawls)
+        await self._offer_all(reading, visit, follow, rules, crawls=crawls, judged=judged)
         if await self._only_leads_on(crawls, reading, page, visit, site) or (first := reading.fields()) is None:
             return ()
         lacks = _Lacks(gaps=page.gaps)
@@ -274,13 +271,12 @@ class ConsumerSpider(FrontierSpider):
             crawl = crawls[seed]
             await self._offer_linked(extract.Links(), visit, PageLinks(crawl, seed, crawl.follow), text, judged)
 
-    def _judge(self, page: Fetched, visit: Visit, crawls: Mapping[Seed, PlanCrawl]) -> dict[Seed, LinkingPage]:
+    async def _judge(self, page: Fetched, visit: Visit, crawls: Mapping[Seed, PlanCrawl]) -> dict[Seed, LinkingPage]:
         """Returns how new the page is to each plan that says itself which links are followed."""
-        if self.traps is None:
+        if (traps := self.claiming.traps) is None:
             return {}
-        seeds = {seed.plan: seed for seed, crawl in crawls.items() if crawl.is_general and seed in visit.seeds}
-        judged = self.traps.read(visit.seed.url, page.body, seeds) if seeds else {}
-        return {seeds[plan]: read_page for plan, read_page in judged.items()}
+        general = [seed for seed, crawl in crawls.items() if crawl.is_general and seed in visit.seeds]
+        return {seed: await traps.read(seed, page.body, crawls[seed].edition) for seed in general}
 
     async def _offer(self, links: Links, visit: Visit, follow: Follow) -> None:
         """Offers links to each plan that wants the page; returns when Redis has them, so that its seed ends later."""
@@ -420,13 +416,18 @@ class ConsumerSpider(FrontierSpider):
         await self.count_left_out(links, rule.seed)
         await self.count_out_of_scope(rule.seed, rule.refused)
         further = rule.crawl.scored(rule.seed, links, text)
-        if self.traps and (page := judged.get(rule.seed)):
-            further, refused = self.traps.sift(page, further)
-            for note, number in refused.items():
-                await self.claiming.offers.refuse(rule.seed, note, number)
         if further:
             visit.leads_on = True
-            await self.claiming.offers.offer(further, budget=rule.follow.per_host)
+
+        async def offer(seeds: Sequence[Seed], refused_as: str = "") -> int:
+            offered = self.claiming.offers.offer(seeds, budget=rule.follow.per_host, refused_as=refused_as)
+            return (await offered).new
+
+        if (traps := self.claiming.traps) and (page := judged.get(rule.seed)):
+            for note, number in (await traps.offer(page, further, offer)).items():
+                await self.claiming.offers.refuse(rule.seed, note, number)
+        elif further:
+            await offer(further)
 
     async def _keep_language(self, reading: Reading, visit: Visit) -> None:
         """Leaves out of a visit the plans for which the page's language is out of scope.

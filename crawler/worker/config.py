@@ -72,6 +72,7 @@ class WorkerConfig:
     render_look_again_s: float
     browser_path: str
     failed_answers_bytes: int
+    trap_links: int
     settings: Mapping[str, Any]
     redaction: Redaction
     stats_s: int
@@ -101,6 +102,7 @@ class WorkerConfig:
             render_look_again_s=config.RENDER_LOOK_AGAIN_SECONDS.of(settings),
             browser_path=config.BROWSER_PATH.of(settings),
             failed_answers_bytes=int(config.FAILED_ANSWERS_MEGABYTES.of(settings) * 1e6),
+            trap_links=config.TRAP_LINKS.of(settings),
             settings=settings,
             redaction=redaction_of(settings),
             stats_s=config.STATS_HOURS.of(settings) * 3_600,

@@ -7,6 +7,10 @@ import asyncio
 from frontier.driver import content
 from waiting import PATIENCE_SECONDS
 
+from crawler.frontier import recount
+from crawler.frontier.offer import OfferTerms, Proposal
+from crawler.frontier.seed_admin import SeedAdmin
+
 
 async def test_an_offer_wakes_its_frontier_once(frontier):
     async with frontier.redis.pubsub() as channel:
@@ -32,3 +36,39 @@ async def test_the_budget_is_forgotten_in_time(frontier):
     assert 29 * 86_400_000 < ends_in_ms <= 30 * 86_400_000
     await frontier.redis.delete(key)
     assert await frontier.offer(content(2), budget=1) == [True]
+
+
+# -- Traps -------------------------------------------------------------------------------------------------------------
+
+
+async def offered(frontier, trap, refused_as="", plan="p"):
+    """Offers a page with a mark; returns the ledger of its plan, and the mark that is stored."""
+    proposal = Proposal.of(content(1, plan=plan, trap=trap))
+    await frontier.queues["content"].offer_to(0, [proposal], OfferTerms(refused_as=refused_as))
+    account = await frontier.account(plan)
+    async for seed in SeedAdmin(frontier.queues["content"]).seeds(plan=plan):
+        marks = {wanting.plan: wanting.trap for wanting in seed.seeds}
+    return account.ready, account.failures, marks[plan]
+
+
+async def test_a_page_that_is_refused_as_a_trap_is_ready_once_a_better_link_leads_there(frontier):
+    assert await offered(frontier, "a1b2", "trap-template") == (0, {"trap-template": 1}, "a1b2")
+    assert await offered(frontier, "c3d4") == (0, {"trap-template": 1}, "a1b2")  # no better
+    assert await offered(frontier, "k", "trap-template") == (1, {}, "k")
+    assert await offered(frontier, "s") == (1, {}, "s")
+    assert await offered(frontier, "") == (1, {}, "")
+    assert await offered(frontier, "k") == (1, {}, "")
+    assert await recount.recount(frontier.redis, frontier.keys, 1) == []
+
+
+async def test_a_page_that_pages_of_one_text_lead_to_is_ready_once_one_of_another_text_does(frontier):
+    assert await offered(frontier, "a1b2", "trap-same-text") == (0, {"trap-same-text": 1}, "a1b2")
+    assert await offered(frontier, "a1b2") == (0, {"trap-same-text": 1}, "a1b2")
+    assert await offered(frontier, "c3d4") == (1, {}, "c3d4")
+
+
+async def test_a_page_that_is_a_trap_to_one_plan_is_none_to_another(frontier):
+    assert await offered(frontier, "k", "trap-facets") == (0, {"trap-facets": 1}, "k")
+    assert await offered(frontier, "k", "trap-facets", plan="q") == (1, {}, "k")
+    assert await offered(frontier, "s", plan="q") == (1, {}, "s")
+    assert await recount.recount(frontier.redis, frontier.keys, 1) == []

@@ -5,6 +5,7 @@
 --
 --   the seed ...                                        becomes                               is counted as
 --   nobody has asked for                                ready                                 offered
+--     where the caller has a reason                     failed for that                       offered
 --   waits or executes for other plans                   this plan's, too                      offered
 --   was delivered for others                            ready, without a fetch: it is told    offered
 --   this plan has asked for before                      as it was; keeps the words and the    offered, known
@@ -12,6 +13,8 @@
 --                                                       (lib/combinations.lua), and comes
 --                                                       sooner by that, or by its scorer
 --   failed by its own tries                             as it was                             offered, known
+--   failed for it as part of a trap, and comes by a     ready                                 offered, known
+--     link that is better (`lighten`)
 --   failed since its plan was cancelled                 as if nobody had asked for it         offered
 --   failed, which says nothing of it to this plan, or   ready, for this plan and those that   offered
 --     after it was delivered                              it failed for
@@ -30,6 +33,7 @@
 --     on ('': none);
 --   the budget of each host for followed links, as 'SEEDS WINDOW_MS' ('': none, or the seeds aren't followed links);
 --   'again' where seeds are offered anew that were finished without an item, else '';
+--   the reason for which new seeds fail at once ('': none);
 --   how many counts follow;
 --   for each count: `PLAN SITE INTERVAL`; 'known' (they are remembered so) or the reason why they are refused; of how
 --     many seeds;
@@ -43,13 +47,13 @@ local ANSWER = {
   known_stays_known = '6',
 }
 
-local COUNTS_FROM = 9 -- the place in ARGV where the counts begin
+local COUNTS_FROM = 10 -- the place in ARGV where the counts begin
 local COUNT_WORDS = 3
 local SEED_WORDS = 3
 
 local channel, edition, owner, receipt, relied_on = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local budget, window_ms = string.match(ARGV[6], '^(%d+) (%d+)$')
-local SEEDS_FROM = COUNTS_FROM + COUNT_WORDS * tonumber(ARGV[8])
+local SEEDS_FROM = COUNTS_FROM + COUNT_WORDS * tonumber(ARGV[9])
 local seed_count = (#ARGV - SEEDS_FROM + 1) / SEED_WORDS
 
 -- What is known of the call's seeds, by fingerprint, and kept up to date. `stored`: the value in `seed`, as its first
@@ -127,11 +131,14 @@ end
 
 -- Makes a failed seed ready again if its failure doesn't count for another plan, which is about to share it: for that
 -- plan and for those that it failed for. They all get one more visit, so that they don't forget each other's failures
--- in turn. Returns whether it did. Reads and writes `reasons`, deletes from `fail`, writes `seed`.
-local function revive(fingerprint, plan, was_delivered)
+-- in turn. So it does for a plan of its own for which it takes from fewer budgets of traps by now. Returns whether it
+-- did. Reads and writes `reasons`, deletes from `fail`, writes `seed`.
+local function revive(fingerprint, plan, was_delivered, is_lighter)
   local value, reason = stored[fingerprint], call('HGET', reasons, fingerprint) or 'unknown'
   local fails_for_all = not was_delivered and not IS_OF_PLANS[reason]
-  if fails_for_all or stop_of(plan) == 'cancel' or is_wanted_by(fingerprint, plan) then return false end
+  local was_trapped = is_lighter and string.match(reason, '^trap%-')
+  if fails_for_all or stop_of(plan) == 'cancel' then return false end
+  if is_wanted_by(fingerprint, plan) and not was_trapped then return false end
   local host, kinds = host_and_kinds(value, further[fingerprint])
   if was_delivered then
     stored[fingerprint] = without_fetch(value, host)
@@ -199,6 +206,31 @@ do -- a script has at most 200 locals at once
     end
   end
 
+  -- Has a stored seed take from fewer budgets of traps (crawler/worker/offers/traps.py:Traps), as a link to it says
+  -- that is better for the same plan; or from that of another text, where one had no room. Returns whether it does.
+  -- `store` writes it. What a link was marked with is the key `z` of a stored value, or of a line of `also`.
+  local function lighten(fingerprint, value)
+    local WEIGHTS, is_lighter = { [''] = 0, s = 1, k = 2 }, false -- from how many it takes; of all others: 3
+    local function mark_of(said) return string.match(said, ',"z":"(%w+)"') or '' end
+    if mark_of(stored[fingerprint] .. (further[fingerprint] or '')) == '' then return false end
+    local plan, mark = split_seed(value), mark_of(value)
+    local had_no_room = has_failed[fingerprint] and call('HGET', reasons, fingerprint) == 'trap-same-text'
+    local function lightened(before)
+      local is_other = had_no_room and mark ~= mark_of(before)
+      if (WEIGHTS[mark] or 3) >= (WEIGHTS[mark_of(before)] or 3) and not is_other then return before end
+      is_lighter, has_new_words[fingerprint] = true, true
+      return (string.gsub(before, ',"z":"%w+"', mark == '' and '' or ',"z":"' .. mark .. '"', 1))
+    end
+    if split_seed(stored[fingerprint]) == plan then
+      stored[fingerprint] = lightened(stored[fingerprint])
+    elseif further[fingerprint] then
+      further[fingerprint] = string.gsub(further[fingerprint], '[^\n]+', function(line)
+        return string.match(line, '^[^ ]+') == plan and lightened(line) or nil
+      end)
+    end
+    return is_lighter
+  end
+
   function share(fingerprint, value, kind, was_delivered)
     local is_cancelled = stop_of(kind.plan) == 'cancel'
     if is_cancelled and not is_wanted_by(fingerprint, kind.plan) then
@@ -208,7 +240,8 @@ do -- a script has at most 200 locals at once
     local rank_before = order.rank_of(stored[fingerprint], further[fingerprint])
     add_combinations(fingerprint, value, kind)
     local rank = order.rank_of(stored[fingerprint], further[fingerprint])
-    if has_failed[fingerprint] and not revive(fingerprint, kind.plan, was_delivered) then return true end
+    local is_lighter = not was_delivered and lighten(fingerprint, value)
+    if has_failed[fingerprint] and not revive(fingerprint, kind.plan, was_delivered, is_lighter) then return true end
     local host, kinds = host_and_kinds(stored[fingerprint], further[fingerprint])
     local had_asked = is_cancelled or is_wanted_by(fingerprint, kind.plan)
     if had_asked then
@@ -311,6 +344,12 @@ local function answer_seeds()
       else
         answers[n] = known and ANSWER.known or ANSWER.new
       end
+    elseif finished[n] ~= 'delivered' and ARGV[8] ~= '' then
+      book(kind, 'offered', 1)
+      make_failed(fingerprint, { kind }, ARGV[8])
+      stored[fingerprint], has_failed[fingerprint], answers[n] = value, true, ANSWER.new
+      new[#new + 1], new[#new + 2] = fingerprint, value
+      append_to(new_by_plan, kind.plan, fingerprint)
     elseif finished[n] ~= 'delivered' and not has_room(host) then
       book(kind, 'over-budget', 1)
       answers[n] = ANSWER.refused

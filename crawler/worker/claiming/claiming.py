@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 from crawler.base import log_events
 from crawler.base.reasons import OUT_OF_MEMORY
 from crawler.frontier.queue import queues_of
+from crawler.frontier.seed_admin import SeedAdmin
 from crawler.frontier.session import SessionLost
 from crawler.plans.registry import Registry
 from crawler.servers.redis_full import RedisFull
@@ -26,6 +27,7 @@ from crawler.worker.offers.known_pages import KnownPages
 from crawler.worker.offers.offers import Offers
 from crawler.worker.offers.search_progress import SearchProgress
 from crawler.worker.offers.search_yield import SearchYield
+from crawler.worker.offers.traps import Traps
 from crawler.worker.settling.gaps import Gaps
 from crawler.worker.settling.hand_backs import HandBacks
 from crawler.worker.settling.settler import Settler
@@ -75,6 +77,7 @@ class Claiming:
         plan_words: The words of these plans.
         plan_crawls: What they say of links.
         plan_budgets: What they have used of their budgets.
+        traps: What is known of traps; None: they aren't looked for.
         searches: What is known of searches under way.
         search_wishes: What plans want of them.
         search_yield: What search pages are expected to bring.
@@ -110,6 +113,8 @@ class Claiming:
         self.plan_words = PlanWords(self.plans, self.sites)
         self.plan_crawls = PlanCrawls(self.plans, self.sites, config.settings)
         self.plan_budgets = PlanBudgets(redis, keys, config.frontier.partitions, events)
+        admin = SeedAdmin(self.queues["content"])
+        self.traps = Traps(redis, config.frontier, admin, config.trap_links) if config.trap_links else None
         self.searches = SearchProgress(redis, keys)
         self.search_wishes = SearchWishes(self.plans)
         self.search_yield = SearchYield(redis, keys)

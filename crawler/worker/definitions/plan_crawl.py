@@ -90,7 +90,7 @@ class PlanCrawl:
         """Returns the seed of a page that a link on a seed's page leads to; None: no site of the plan reads it."""
         interval_s = self._interval_s if self.follow.is_list(url) else 0
         linked = replace(seed, depth=seed.depth + 1, row="", interval_s=interval_s, further_keywords=())
-        linked = replace(linked, hops=0, stands_for="", named_by="")
+        linked = replace(linked, hops=0, trap="", stands_for="", named_by="")
         return self._at(linked, url, seed)
 
     def scored(self, seed: Seed, links: Links, text: str) -> list[Seed]:

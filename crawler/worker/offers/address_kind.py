@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawler.base import reasons
 
 if TYPE_CHECKING:
-    from crawler.base.reasons import Note
+    from crawler.base.reasons import Note, Reason
 
 MAX_CHARACTERS = 2_000  # longer addresses are refused: sitemaps allow 2,048, and people's have some hundred
 MAX_SEGMENTS = 20  # of a path; deep archives have 15
@@ -37,7 +37,7 @@ class AddressKind(NamedTuple):
         host: With its port.
         family: Equal for addresses that differ by digits, ids, dates, values and keys of their query, and by what
             stands below their second folder.
-        mark: `variant` or `session`: the address says that it is a page's that has another one.
+        mark: `duplicate`, `variant` or `session`: the address says that it is a page's that has another one.
         has_query: Whether there is a query.
     """
 
@@ -51,6 +51,8 @@ def kind_of(url: str) -> AddressKind:
     """Returns the kind of a canonical URL."""
     address, question, _query = url.partition("?")
     _scheme, _, host, *segments = address.split("/")
+    if _plain(url) != url:
+        return AddressKind(host, f"{host}//", "duplicate", bool(question))
     below_host = url[len(_scheme) + 2 + len(host) :]
     mark = "variant" if _VARIANT.search(below_host) else "session" if _SESSION.search(below_host) else ""
     folders = [name if _is_word(name) else "#" for name in segments[:-1][:KINDS_FOLDERS]]
@@ -62,7 +64,7 @@ def _is_word(name: str) -> bool:
     return len(name) <= MAX_WORD_CHARACTERS and not any(sign in "0123456789(;=%" for sign in name)
 
 
-def plain(url: str) -> str:
+def _plain(url: str) -> str:
     """Returns what an address most likely equals: without `index.html` at its end, and with single slashes."""
     if "//" not in url[8:] and "/index." not in url and "/default." not in url:
         return url
@@ -89,10 +91,12 @@ def certain_trap(url: str) -> Note | None:
     return None
 
 
-def likely_trap(url: str, kind: AddressKind) -> Note:
+def likely_trap(url: str, kind: AddressKind) -> Reason:
     """Returns what an address beyond its kind's budget is called."""
     if kind.mark:
-        return reasons.TRAP_VARIANT if kind.mark == "variant" else reasons.TRAP_SESSION
+        return {"duplicate": reasons.TRAP_DUPLICATE, "variant": reasons.TRAP_VARIANT}.get(
+            kind.mark, reasons.TRAP_SESSION
+        )
     if _DATE.search(url):
         return reasons.TRAP_CALENDAR
     if kind.has_query and url.count("&") + 1 >= _FACETS:

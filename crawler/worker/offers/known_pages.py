@@ -137,7 +137,7 @@ class KnownPages:
 def _digests(proposal: Proposal, era: bytes) -> tuple[bytes, bytes]:
     """Returns what a seed is remembered by whatever its words, priority and depth are, and with these."""
     seed = proposal.seed
-    of_plan, of_words = _bases(era, seed.plan, seed.keywords, seed.priority, seed.depth)
+    of_plan, of_words = _bases(era, seed.plan, seed.keywords, (seed.priority, seed.depth, seed.trap[:1]))
     return _digest(of_plan, proposal.fingerprint), _digest(of_words, proposal.fingerprint)
 
 
@@ -148,8 +148,8 @@ def _digest(base: blake2b, fingerprint: bytes) -> bytes:
 
 
 @lru_cache(1_000)  # all links of a page have the same; a plan may have 100,000
-def _bases(era: bytes, plan: str, words: tuple[str, ...], priority: int, depth: int) -> tuple[blake2b, blake2b]:
-    of_plan, of_words = plan.encode(), orjson.dumps([plan, words, priority, depth])
+def _bases(era: bytes, plan: str, words: tuple[str, ...], place: tuple[int, int, str]) -> tuple[blake2b, blake2b]:
+    of_plan, of_words = plan.encode(), orjson.dumps([plan, words, *place])
     return _base(era, of_plan), _base(era, of_words)
 
 

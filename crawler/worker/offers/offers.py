@@ -116,6 +116,7 @@ class Offers:
         edition: int = 0,
         budget: int = 0,
         due_ms: int = 0,
+        refused_as: str = "",
     ) -> Offered:
         """Offers seeds and returns what became of them; waits as long as Redis is away or full.
 
@@ -125,6 +126,7 @@ class Offers:
             edition: Of the page that led to them, as in `OfferTerms`.
             budget: How many followed links each host may have, likewise.
             due_ms: When they come due, likewise.
+            refused_as: Why new ones fail at once, likewise.
 
         Raises:
             UnavailableError: The worker stops, and Redis has taken some of the seeds at most. The next visit of the
@@ -133,7 +135,8 @@ class Offers:
         by_partition: dict[int, list[Seed]] = defaultdict(list)
         for seed in map(self._prioritized, seeds):
             by_partition[partition_of(seed.host, len(self._leases))].append(seed)
-        loop, terms = asyncio.get_running_loop(), OfferTerms(due_ms, edition, budget, confirmed=True)
+        loop = asyncio.get_running_loop()
+        terms = OfferTerms(due_ms, edition, budget, confirmed=True, refused_as=refused_as)
         bundles = [_Bundle(list(map(Proposal.of, own)), terms, loop.create_future()) for own in by_partition.values()]
         for partition, bundle in zip(by_partition, bundles, strict=True):
             key = (frontier, partition)

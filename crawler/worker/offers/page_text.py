@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 
 MAX_BYTES = 100_000  # of a page that are looked at
 MAX_TEXT_BYTES = 10_000  # of its text likewise: what is new on it comes early, and this takes some 0.3 ms
 MIN_CLAUSE_BYTES = 20  # shorter ones are names of buttons, months and columns
+MAX_CLAUSES = 100  # of a page, for as many are looked up in one call: the first ones
 MIN_URL_WORD_BYTES = 4
 MAX_URL_WORDS = 20
 # What is no text, or a link's: elements that aren't shown, comments, links with all in them, and other tags.
@@ -22,7 +24,7 @@ _URL_WORD = re.compile(rb"[a-z]{%d,}" % MIN_URL_WORD_BYTES)
 
 
 def clauses_of(body: bytes, url: str) -> dict[int, int]:
-    """Returns hashes of a page's clauses with their lengths in bytes; empty where it says next to nothing.
+    """Returns hashes of 64 bits of a page's clauses with their lengths in bytes; empty where it says next to nothing.
 
     Links are left out, which traps have as many of as they like; and numbers, dates and ids, and words of its own
     address, which pages of errors repeat.
@@ -35,5 +37,7 @@ def clauses_of(body: bytes, url: str) -> dict[int, int]:
     for found in _CLAUSE.findall(text):
         clause = b" ".join((_VARYING.sub(b"", found) if _MAY_VARY.search(found) else found).split())
         if len(clause) >= MIN_CLAUSE_BYTES:
-            clauses[hash(clause)] = len(clause)
+            clauses[int.from_bytes(blake2b(clause, digest_size=8).digest(), "big")] = len(clause)
+            if len(clauses) == MAX_CLAUSES:
+                break
     return clauses

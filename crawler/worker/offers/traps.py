@@ -1,93 +1,90 @@
 """Bounds traps: parts of sites that make links for ever, such as calendars, facets and soft 404s that link on.
 
 Few traps show in one address. What shows is that their pages say nothing new, and lead to more of their own kind. So a
-link that could be a trap's takes from a budget of its kind, which grows with the pages of that kind that say something
-new, until it needs none; and what a page leads to that says nothing new takes from a budget of all pages with that
-text. Links that a page with something new has to pages of other kinds take from none, as those of a list do; but one
-that leads to another host, or has a query, does so unless it stands among several of its kind.
+link that could be a trap's is marked as it is offered, and its page takes from a budget of its kind as it is read; that
+grows with the pages of the kind that say something new, until it needs none. What a page leads to that says nothing new
+takes from a budget of all pages with that text, too. Links that a page with something new has to pages of other kinds
+take from none, as those of a list do; but one that leads to another host, or has a query, does so unless it stands
+among several of its kind.
 
-What is beyond the budget of its kind waits here, and is offered once pages of its kind have shown that they say
-something new; it is lost with the worker. All of it is this worker's memory alone: with N workers a trap
-may cost N times as much, and a worker that starts anew has forgotten what it knew.
+What its budget has no room for fails as it comes to be asked for, by the name of its trap, and is ready again once a
+page of its kind has said something new, or as a page leads there that takes from no budget. All that is known lies in
+Redis, for all workers, until FAIL_DAYS after a host's last page.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from redis.exceptions import RedisError
 from scrapy.utils.datatypes import LocalCache
 
 from crawler.base import reasons
-from crawler.worker.offers.address_kind import AddressKind, certain_trap, kind_of, likely_trap, plain
+from crawler.base.errors import UnavailableError
+from crawler.frontier.keys import as_count, partition_of
+from crawler.worker.offers.address_kind import AddressKind, certain_trap, kind_of, likely_trap
 from crawler.worker.offers.page_text import clauses_of
-from crawler.worker.offers.seen import Seen
+from crawler.worker.offers.seen_texts import SeenTexts, label_of, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from redis.asyncio import Redis
 
     from crawler.base.models import Seed
-    from crawler.base.reasons import Note
+    from crawler.base.reasons import Note, Reason
+    from crawler.frontier.frontier_config import FrontierConfig
+    from crawler.frontier.seed_admin import SeedAdmin, UnfinishedSeed
 
-MAX_REMEMBERED = 20_000  # most kinds, texts, hosts and pages that are remembered, each: in some 15 MB in all
-MAX_WAITING, MAX_WAITING_OF_KIND = 10_000, 1_000  # most links that wait, in some 10 MB
+MAX_REMEMBERED = 20_000  # kinds that a worker remembers as it has seen them last, in some 5 MB
 MIN_NEW_BYTES = 40  # how much text that was never met makes a page new: a sentence
 MIN_MIRRORED_BYTES = 200  # how much text tells that a page is another host's, too
 CREDIT = 10  # links that a kind may have for each of its pages that said something new
 CREDIT_OF_MARKED = 1  # likewise, of addresses that say themselves that their page has another one
+MAX_RELEASED = 30  # refused pages that each page brings back once its kind needs no budget: each takes three calls
+MAX_LOOKED_AT = 100  # refused pages that are looked at for those
+SETTLED_SECONDS = 1.0  # how long it takes at most until Redis has been told that a page was refused
 MIN_OF_LIST = 5  # links of a kind on one page that make a list
 MIN_PROVING, MIN_PROVING_SHARE = 10, 0.5  # pages of a kind that said something new, after which it needs no budget
 MIN_PROVING_SHARE_OF_MARKED = 0.8  # likewise, of those: `/print/` may be a folder like any other
 MIN_JUDGED, MIN_JUDGED_OF_HOST = 20, 10  # pages of a kind, or of a host, that were read before it is judged
 MAX_STALE_SHARE = 0.1  # of a kind of which at most so many pages said something new, all links take from its budget
 MIN_MIRRORED_SHARE = 0.4  # of a host's pages that say all that one of a host says that was met before it
+# What a link is marked with, `Seed.trap`: it takes from its kind's budget if the kind is stale, or unless it is proven.
+# Any other mark is a text's, as `_text_mark` gives it: it takes from the budgets of its kind and of that text.
+IF_STALE, OF_KIND = "s", "k"
 
 
-@dataclass(slots=True)
-class _Kind:
+class Kind(NamedTuple):
     """What is known of a kind of addresses.
 
     Attributes:
         read: Its pages that were read.
         new: Those that said something new.
-        taken: Links that it took from its budget.
-        waiting: Links beyond it.
+        taken: Those that took from its budget.
     """
 
     read: int = 0
     new: int = 0
     taken: int = 0
-    waiting: dict[str, Seed] = field(default_factory=dict)
 
     @property
     def is_stale(self) -> bool:
+        """Whether all its links take from its budget."""
         return self.read >= MIN_JUDGED and self.new <= MAX_STALE_SHARE * self.read
 
     def is_proven(self, mark: str) -> bool:
+        """Returns whether it needs no budget; `mark`: of its addresses."""
         share = MIN_PROVING_SHARE_OF_MARKED if mark else MIN_PROVING_SHARE
         return self.new >= MIN_PROVING and self.new >= share * self.read
 
-
-@dataclass(slots=True)
-class _Text:
-    """What is known of a text: which host had it first, and how many links its pages took since."""
-
-    host: str
-    taken: int = 0
-
-
-@dataclass(slots=True)
-class _Host:
-    """How many pages of a host have a text, and one that a host has that was met before; which one of all it is."""
-
-    number: int
-    read: int = 0
-    mirrored: int = 0
-
-    @property
-    def is_mirror(self) -> bool:
-        return self.read >= MIN_JUDGED_OF_HOST and self.mirrored >= MIN_MIRRORED_SHARE * self.read
+    def room(self, links_max: int, mark: str) -> int:
+        """Returns how many may take from its budget; `mark`: of its addresses."""
+        return links_max + (CREDIT_OF_MARKED if mark else CREDIT) * self.new
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,151 +92,256 @@ class LinkingPage:
     """A page, as it is judged for one plan.
 
     Attributes:
+        seed: As its plan wants it.
+        edition: Of its plan.
         is_new: It says something that the plan's pages haven't said.
-        text: A hash of all that it says; of its kind, where that is next to nothing.
+        text: What its links are marked with if it isn't.
+        taken: How many pages took from that text's budget.
     """
 
-    plan: str
+    seed: Seed
+    edition: int
     kind: AddressKind
     is_new: bool
-    text: int
+    text: str
+    taken: int = 0
 
 
 class Traps:
-    """What one worker knows of kinds of addresses.
+    """Judges pages, marks their links, and says which marked ones are refused.
+
+    Each method raises UnavailableError where Redis is away.
 
     Args:
+        admin: Has refused pages ready again.
         links_max: TRAP_LINKS.
     """
 
-    def __init__(self, links_max: int) -> None:
-        self._links_max = links_max
-        self._clauses, self._addresses = Seen(), Seen()
-        self._waiting = 0
-        self._kinds: LocalCache[tuple[str, str], _Kind] = LocalCache(MAX_REMEMBERED)
-        self._texts: LocalCache[tuple[str, int], _Text] = LocalCache(MAX_REMEMBERED)
-        self._hosts: LocalCache[tuple[str, str], _Host] = LocalCache(MAX_REMEMBERED)
-        # A page that is read again, since its visit was lost, says nothing new by then, but is as it was.
-        self._pages: LocalCache[tuple[str, str], LinkingPage] = LocalCache(MAX_REMEMBERED)
+    def __init__(self, redis: Redis, config: FrontierConfig, admin: SeedAdmin, links_max: int) -> None:
+        self._redis: Any = redis  # its types don't know what answers are
+        self._keys, self._partitions, self._keep_s = config.keys, config.partitions, config.fail_days * 86_400
+        self._admin, self._links_max = admin, links_max
+        self._texts = SeenTexts(redis, self._keys.trap_texts)
+        # As this worker has seen them last; and marked links that it has offered, by kind.
+        self._kinds: LocalCache[tuple[str, int, str], Kind] = LocalCache(MAX_REMEMBERED)
+        self._mirrors: LocalCache[tuple[str, int, str], bool] = LocalCache(MAX_REMEMBERED)
+        self._offered: LocalCache[tuple[str, int, str], set[bytes]] = LocalCache(MAX_REMEMBERED)
 
-    def read(self, url: str, body: bytes, plans: Iterable[str]) -> dict[str, LinkingPage]:
-        """Returns for each plan how a page is judged, and counts it for its kind and host."""
-        clauses = clauses_of(body, url)
-        return {plan: self._pages.get((plan, url)) or self._judge(plan, url, clauses) for plan in plans}
-
-    def sift(self, page: LinkingPage, links: Sequence[Seed]) -> tuple[list[Seed], Counter[Note]]:
-        """Returns which links of a page may be offered, and how many may not, by the name of their trap.
-
-        Links of earlier pages, which waited, are among them.
-        """
-        unknown = {link.url: kind_of(link.url) for link in links if not self._knows(page.plan, link.url)}
-        numbers = Counter(kind.family for kind in unknown.values())
-        is_new = page.is_new or self._is_list(page, numbers, unknown.values())
-        refused: Counter[Note] = Counter()
-        offered = []
-        for link in links:
-            note = None
-            if (kind := unknown.get(link.url)) is not None:
-                note = self._refusal(page, link, kind, is_new=is_new, number=numbers[kind.family])
-            if note is None:
-                self._know(page.plan, link.url)
-                offered.append(link)
-            else:
-                refused[note] += 1
-        return offered + self._no_longer_waiting(page), refused
-
-    def _judge(self, plan: str, url: str, clauses: dict[int, int]) -> LinkingPage:
-        new_bytes = sum(length for clause, length in clauses.items() if self._clauses.add(hash((plan, clause))))
-        size, address = sum(clauses.values()), kind_of(url)
-        text = hash((frozenset(clauses), address.family if size < MIN_NEW_BYTES else ""))
-        page = LinkingPage(plan, address, new_bytes >= MIN_NEW_BYTES, text)
-        self._know(plan, url)
-        kind = self._kind(plan, page.kind.family)
-        kind.read += 1
-        kind.new += page.is_new
+    async def read(self, seed: Seed, body: bytes, edition: int) -> LinkingPage:
+        """Returns how a page is judged for a plan, and counts it for its kind and host."""
+        clauses, kind = clauses_of(body, seed.url), kind_of(seed.url)
+        size, own = sum(clauses.values()), label_of(seed.url)
+        text = 0
+        for clause in clauses:
+            text ^= clause
+        text = number_of(f"{text} {kind.family if size < MIN_NEW_BYTES else ''}")
+        of_plan = number_of(f"{seed.plan} {edition}")
+        said = [(clause ^ of_plan, own) for clause in clauses]
         if size >= MIN_MIRRORED_BYTES:
-            host, first = self._host(plan, page.kind.host), self._host(plan, self._text(page).host)
-            host.read += 1
-            if host is not first:  # whichever page was read first: hosts that are crawled side by side take turns
-                max(host, first, key=lambda known: known.number).mirrored += 1
-        self._pages[plan, url] = page
+            said.append((text ^ of_plan, label_of(kind.host)))
+        try:
+            speakers = await self._texts.say(said)
+            # A page that is read again, since its visit was lost, is as it was.
+            new_bytes = sum(
+                length for length, speaker in zip(clauses.values(), speakers, strict=False) if speaker in (0, own)
+            )
+            page = LinkingPage(seed, edition, kind, new_bytes >= MIN_NEW_BYTES, f"{text % (1 << 16):04x}")
+            if size >= MIN_MIRRORED_BYTES:
+                await self._count_for_host(page, speakers[-1])
+            page = replace(page, taken=await self._count(page, read=1, new=int(page.is_new)))
+        except RedisError as error:
+            raise UnavailableError(f"what is known of traps: {error}") from error
         return page
 
-    def _is_list(self, page: LinkingPage, numbers: Counter[str], unknown: Iterable[AddressKind]) -> bool:
-        """Returns whether a page leads to several new pages of another kind, which counts as new for its own."""
-        listed = {kind.family for kind in unknown if not kind.mark and numbers[kind.family] >= MIN_OF_LIST}
-        listed.discard(page.kind.family)
-        is_list = any(not self._kind(page.plan, family).is_stale for family in listed)
-        self._kind(page.plan, page.kind.family).new += is_list
-        return is_list
-
-    def _refusal(self, page: LinkingPage, link: Seed, kind: AddressKind, *, is_new: bool, number: int) -> Note | None:
-        """Returns why a link is refused, None if it isn't.
+    async def offer(
+        self, page: LinkingPage, links: Sequence[Seed], offer: Callable[[Sequence[Seed], str], Awaitable[int]]
+    ) -> Counter[Note]:
+        """Offers the links of a page, marked; returns how many aren't offered, by the name of their trap.
 
         Args:
-            number: How many such links the page has.
+            offer: Offers seeds, which fail at once if new and a reason is given; returns how many were new.
+
+        Raises:
+            UnavailableError: As `offer`, too.
         """
-        host = self._hosts.get((page.plan, kind.host))
-        if (trap := certain_trap(link.url)) or (host is not None and host.is_mirror):
-            return trap or reasons.TRAP_MIRROR
-        if (shorter := plain(link.url)) != link.url and self._knows(page.plan, shorter):
-            duplicates = self._kind(page.plan, f"{kind.host}//")
-            duplicates.taken += 1
-            return reasons.TRAP_DUPLICATE if duplicates.taken > self._links_max else None
-        own = self._kind(page.plan, kind.family)
-        is_listed = number >= MIN_OF_LIST or not (kind.has_query or kind.host != page.kind.host)
-        is_of_list = is_listed and kind.family != page.kind.family and not (kind.mark or own.is_stale)
-        if is_new and (is_of_list or own.is_proven(kind.mark)):
-            return None
-        return self._over_budget(page, link, kind, own, is_new=is_new)
-
-    def _over_budget(
-        self, page: LinkingPage, link: Seed, kind: AddressKind, own: _Kind, *, is_new: bool
-    ) -> Note | None:
-        """Takes a link from the budgets of its kind and of its page's text; returns which of them has nothing left."""
-        if not self._has_room(own, kind):
-            may_wait = len(own.waiting) < MAX_WAITING_OF_KIND and self._waiting < MAX_WAITING
-            if may_wait and link.url not in own.waiting:
-                own.waiting[link.url] = link
-                self._waiting += 1
-            return likely_trap(link.url, kind)
+        refused: Counter[Note] = Counter()
+        kinds: list[tuple[Seed, AddressKind]] = []
+        for link in links:
+            if trap := certain_trap(link.url):
+                refused[trap] += 1
+            else:
+                kinds.append((link, kind_of(link.url)))
+        numbers = Counter(kind.family for _link, kind in kinds)
+        is_new = page.is_new
         if not is_new:
-            text = self._text(page)
-            if text.taken >= self._links_max:
-                name = likely_trap(link.url, kind)
-                return reasons.TRAP_SAME_TEXT if name == reasons.TRAP_TEMPLATE else name
-            text.taken += 1
-        own.taken += 1
-        return None
+            # A page without a text of its own may lead to several new pages of another kind, which counts as new.
+            listed = [
+                (link, kind)
+                for link, kind in kinds
+                if numbers[kind.family] >= MIN_OF_LIST
+                and self._is_of_list(page, kind, MIN_OF_LIST)
+                and not self._known(page, kind).is_stale
+            ]
+            kinds = [entry for entry in kinds if entry not in listed] if listed else kinds
+            fresh = await offer(self._marked(page, listed, numbers, is_new=True), "") if listed else 0
+            if is_new := fresh >= MIN_OF_LIST:
+                await self.count_as_new(page)
+        by_reason: dict[str, list[Seed]] = defaultdict(list)
+        for link, (_link, kind) in zip(self._marked(page, kinds, numbers, is_new=is_new), kinds, strict=True):
+            by_reason[self._refused_at_once(page, link, kind)].append(link)
+        for reason, seeds in by_reason.items():
+            if await offer(seeds, reason) and reason and reason not in (reasons.TRAP_SAME_TEXT, reasons.TRAP_MIRROR):
+                for family, waiting in groupby(seeds, lambda seed: kind_of(seed.url)):
+                    key = self._keys.traps(page.seed.plan, page.edition, family.host)
+                    await self._wait(f"{key}:{label_of(family.family)}", list(waiting))
+        return refused
 
-    def _has_room(self, own: _Kind, kind: AddressKind) -> bool:
-        return own.taken < self._links_max + (CREDIT_OF_MARKED if kind.mark else CREDIT) * own.new
+    def _refused_at_once(self, page: LinkingPage, link: Seed, kind: AddressKind) -> str:
+        """Returns why a marked link is refused as it is offered, by what this worker has seen last; empty: it isn't."""
+        known = self._known(page, kind)
+        if link.trap and (page.seed.plan, page.edition, kind.host) in self._mirrors:
+            return reasons.TRAP_MIRROR
+        if not link.trap or not _takes(link, known, kind):
+            return ""
+        offered = self._offered.setdefault((page.seed.plan, page.edition, kind.family), set())
+        room = known.room(self._links_max, kind.mark)
+        if known.taken >= room or (len(offered) >= room and link.fingerprint not in offered):
+            return likely_trap(link.url, kind)
+        offered.add(link.fingerprint)
+        return reasons.TRAP_SAME_TEXT if link.trap == page.text and page.taken >= self._links_max else ""
 
-    def _no_longer_waiting(self, page: LinkingPage) -> list[Seed]:
-        """Returns links that have waited for pages such as this one to say something new."""
-        own = self._kind(page.plan, page.kind.family)
-        released: list[Seed] = []
-        while own.waiting and (own.is_proven(page.kind.mark) or self._has_room(own, page.kind)):
-            url = next(iter(own.waiting))
-            released.append(own.waiting.pop(url))
-            own.taken += 1
-            self._waiting -= 1
-            self._know(page.plan, url)
-        return released
+    async def count_as_new(self, page: LinkingPage) -> None:
+        """Counts a page that was read as one with something new, by what it leads to."""
+        try:
+            await self._count(page, read=0, new=1)
+        except RedisError as error:
+            raise UnavailableError(f"what is known of traps: {error}") from error
 
-    def _knows(self, plan: str, url: str) -> bool:
-        return hash((plan, url)) in self._addresses
+    async def refusal(self, seed: Seed, edition: int) -> Reason | None:
+        """Returns why a marked page isn't asked for now; None: it is."""
+        kind = kind_of(seed.url)
+        key, label, host = self._keys.traps(seed.plan, edition, kind.host), label_of(kind.family), label_of(kind.host)
+        try:
+            async with self._redis.pipeline(transaction=False) as pipe:
+                pipe.hmget(key, f"r{label}", f"n{label}", f"t{label}", f"x{seed.trap}")
+                pipe.hmget(self._keys.trap_hosts(seed.plan, edition), f"r{host}", f"m{host}")
+                own, (read, mirrored) = map(_counts, await pipe.execute())
+            if read >= MIN_JUDGED_OF_HOST and mirrored >= MIN_MIRRORED_SHARE * read:
+                self._mirrors[seed.plan, edition, kind.host] = True
+                return reasons.TRAP_MIRROR
+            known, taken_of_text = Kind(*own[:3]), own[3]
+            self._kinds[seed.plan, edition, kind.family] = known
+            if not _takes(seed, known, kind):
+                return None
+            if known.taken >= known.room(self._links_max, kind.mark):
+                await self._wait(f"{key}:{label}", [seed])
+                return likely_trap(seed.url, kind)
+        except RedisError as error:
+            raise UnavailableError(f"what is known of traps: {error}") from error
+        return reasons.TRAP_SAME_TEXT if taken_of_text >= self._links_max else None
 
-    def _know(self, plan: str, url: str) -> None:
-        """Remembers an address that is offered, and the one that it most likely equals."""
-        for address in {url, plain(url)}:
-            self._addresses.add(hash((plan, address)))
+    def _marked(
+        self,
+        page: LinkingPage,
+        kinds: Sequence[tuple[Seed, AddressKind]],
+        numbers: Counter[str],
+        *,
+        is_new: bool,
+    ) -> list[Seed]:
+        """Returns the links of a page, each with the budgets that it takes from.
 
-    def _host(self, plan: str, host: str) -> _Host:
-        return self._hosts.setdefault((plan, host), _Host(len(self._hosts)))
+        Args:
+            numbers: How many links of each kind the page has.
+            is_new: Whether the page says something new, or is a list.
+        """
+        marked = []
+        for link, kind in kinds:
+            is_elsewhere = kind.host != page.kind.host  # that may be a mirror
+            if not is_new:
+                trap = page.text
+            elif self._is_of_list(page, kind, numbers[kind.family]):
+                trap = IF_STALE if is_elsewhere or self._known(page, kind).is_stale else ""
+            else:
+                trap = "" if self._known(page, kind).is_proven(kind.mark) and not is_elsewhere else OF_KIND
+            marked.append(replace(link, trap=trap))
+        return marked
 
-    def _kind(self, plan: str, family: str) -> _Kind:
-        return self._kinds.setdefault((plan, family), _Kind())
+    def _is_of_list(self, page: LinkingPage, kind: AddressKind, number: int) -> bool:
+        is_listed = number >= MIN_OF_LIST or not (kind.has_query or kind.host != page.kind.host)
+        return is_listed and kind.family != page.kind.family and not kind.mark
 
-    def _text(self, page: LinkingPage) -> _Text:
-        return self._texts.setdefault((page.plan, page.text), _Text(page.kind.host))
+    async def _count(self, page: LinkingPage, *, read: int, new: int) -> int:
+        """Counts a page for its kind, and has pages of that kind ready again that there is room for now.
+
+        Returns:
+            How many pages took from the budget of its text.
+        """
+        key, label = self._keys.traps(page.seed.plan, page.edition, page.kind.host), label_of(page.kind.family)
+        trap = page.seed.trap
+        is_taken = trap and _takes(page.seed, self._known(page, page.kind), page.kind)
+        async with self._redis.pipeline(transaction=False) as pipe:
+            pipe.hincrby(key, f"r{label}", read)
+            pipe.hincrby(key, f"n{label}", new)
+            pipe.hincrby(key, f"t{label}", read if is_taken else 0)
+            if trap not in ("", IF_STALE, OF_KIND):
+                pipe.hincrby(key, f"x{trap}", read)
+            pipe.expire(key, self._keep_s)
+            pipe.hget(key, f"x{page.text}")
+            counted = await pipe.execute()
+        known = Kind(*counted[: len(Kind._fields)])
+        self._kinds[page.seed.plan, page.edition, page.kind.family] = known
+        if new:
+            credit = CREDIT_OF_MARKED if page.kind.mark else CREDIT
+            await self._release(page, f"{key}:{label}", MAX_RELEASED if known.is_proven(page.kind.mark) else credit)
+        return as_count(counted[-1] or b"0") or 0
+
+    async def _wait(self, waiting: str, seeds: Sequence[Seed]) -> None:
+        """Notes pages of a kind that were refused."""
+        await self._redis.zadd(waiting, {seed.fingerprint: time.time() for seed in seeds})
+        await self._redis.expire(waiting, self._keep_s)
+
+    async def _release(self, page: LinkingPage, waiting: str, number: int) -> None:
+        """Has so many refused pages of a kind ready again, those first that have waited longest."""
+        before = time.time() - SETTLED_SECONDS
+        first: list[bytes] = await self._redis.zrange(
+            waiting, "-inf", before, byscore=True, offset=0, num=MAX_LOOKED_AT
+        )
+        partition = partition_of(page.seed.host, self._partitions)
+        while first and number > 0:  # some may be known by now by other links
+            number -= await self._admin.retry_some([(partition, first[0])], _is_trapped)
+            await self._redis.zrem(waiting, first.pop(0))
+
+    async def _count_for_host(self, page: LinkingPage, first: int) -> None:
+        """Counts a page for its host.
+
+        Args:
+            first: The label of the host that had its text before; 0: none had.
+        """
+        key, own = self._keys.trap_hosts(page.seed.plan, page.edition), label_of(page.kind.host)
+        async with self._redis.pipeline(transaction=False) as pipe:
+            pipe.hincrby(key, f"r{own}", 1)
+            pipe.hsetnx(key, f"s{own}", time.time_ns())
+            pipe.hmget(key, f"s{own}", f"s{first}")
+            pipe.expire(key, self._keep_s)
+            since, first_since = _counts((await pipe.execute())[2])
+        if first not in (0, own):  # whichever page was read first: hosts that are crawled side by side take turns
+            await self._redis.hincrby(key, f"m{own if since > first_since else first}", 1)
+
+    def _known(self, page: LinkingPage, kind: AddressKind) -> Kind:
+        """Returns what is known of a kind, as this worker has seen it last."""
+        return self._kinds.get((page.seed.plan, page.edition, kind.family)) or Kind()
+
+
+def _takes(seed: Seed, known: Kind, kind: AddressKind) -> bool:
+    """Returns whether a marked page takes from its kind's budget, by what is known of the kind."""
+    if seed.trap == IF_STALE:
+        return known.is_stale
+    return seed.trap != OF_KIND or not known.is_proven(kind.mark)
+
+
+def _counts(raw: Sequence[bytes | None]) -> list[int]:
+    return [as_count(value or b"0") or 0 for value in raw]
+
+
+def _is_trapped(seed: UnfinishedSeed) -> bool:
+    return seed.reason.startswith(reasons.TRAP)

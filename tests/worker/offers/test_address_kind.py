@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.base import reasons
-from crawler.worker.offers.address_kind import certain_trap, kind_of, likely_trap, plain
+from crawler.worker.offers.address_kind import certain_trap, kind_of, likely_trap
 
 HOST = "http://a.test"
 
@@ -54,12 +54,12 @@ def test_what_an_address_says_of_itself(path, mark):
     assert kind_of(HOST + path).mark == mark
 
 
-def test_what_an_address_most_likely_equals():
-    assert plain(f"{HOST}/a//b///index.html") == f"{HOST}/a/b/"
-    assert plain(f"{HOST}/a//b?x=//index.html") == f"{HOST}/a/b?x=//index.html"
-    assert plain(f"{HOST}/default.aspx") == f"{HOST}/"
-    for same in ("/a/index/b", "/a/b", "/indexes.html"):
-        assert plain(HOST + same) == HOST + same
+def test_addresses_that_most_likely_equal_others_are_of_one_kind():
+    for path in ("/a//b", "/a//b///index.html", "/a//b?x=1", "/default.aspx"):
+        assert kind_of(HOST + path)[1:3] == ("a.test//", "duplicate")
+    for path in ("/a/index/b", "/a/b?x=//index.html", "/indexes.html"):
+        assert not kind_of(HOST + path).mark
+    assert likely_trap(f"{HOST}/a//b", kind_of(f"{HOST}/a//b")) == reasons.TRAP_DUPLICATE
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ async def test_whoever_offers_hears_what_a_deleted_plan_was_refused(frontier, of
 async def test_what_redis_said_to_be_known_is_only_counted(frontier, offering, calls):
     for page in range(3):
         await offering.offers.offer([content(1), content(2), content(3 + page)])
-    assert [len(arguments) for arguments in calls] == [7 + 3 * 3, 7 + 3 + 3, 7 + 3 + 3]
+    assert [len(arguments) for arguments in calls] == [9 + 3 * 3, 9 + 3 + 3, 9 + 3 + 3]
     assert offering.stats.values["frontier/offered/remembered"] == 4
     account = await frontier.account()
     assert (account.offered, account.known, account.ready, account.difference) == (9, 4, 5, 0)

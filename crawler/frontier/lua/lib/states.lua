@@ -16,11 +16,13 @@ local SUSPECTED = -2
 local SUSPECTED_BEGUN = -1
 
 -- Reasons for which a page fails for the plans that it was visited for, and says nothing of the page to any other plan:
--- it is about how they came to it, about their words, their scope or budget, or whether they heed what it asks of
--- robots (crawler/base/reasons.py).
+-- it is about how they came to it, about their words, their scope, budget or traps, or whether they heed what it asks
+-- of robots (crawler/base/reasons.py).
 -- `cancelled` isn't among them: such a seed is new even to the plan that it failed for, once that goes on (offer.lua).
 local IS_OF_PLANS = setmetatable({ ['out-of-scope'] = true, ['lacks-words'] = true, noindex = true }, {
-  __index = function(_, reason) return string.match(reason, '^scope%-') or string.match(reason, '^budget%-') end,
+  __index = function(_, reason)
+    return string.match(reason, '^scope%-') or string.match(reason, '^budget%-') or string.match(reason, '^trap%-')
+  end,
 })
 
 -- Books a seed in or out of ready (by = 1 or -1); a scheduled one that was visited before is also counted as waiting,
