@@ -276,8 +276,6 @@ class Model:
             self._free_cancelled(frontier, fingerprint, new.plans[0])
         for fingerprint, new in offered if again else ():
             self._reopen(frontier, fingerprint, new)
-        for _, new in offered:
-            new.visited = bool(due_ms and new.interval_ms)  # whoever says when a scheduled one is due has visited it
         due_ms = due_ms or self.now_ms
         became = []
         for fingerprint, new in offered:
