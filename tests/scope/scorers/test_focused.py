@@ -77,6 +77,37 @@ def test_it_learns_what_leads_to_the_topic():
     assert "its folder" in scorer.explanation(news.why)
 
 
+def test_it_learns_which_other_words_stand_on_links_to_the_topic():
+    scorer = Focused(topic())
+    for number in range(30):
+        scorer.scores([], page("Reservoirs: flood in chongqing", url=f"{BASE}/{number}/a/"))
+        scorer.scores([], page("Recipes: soup", url=f"{BASE}/{number}/b/"))
+    recipes, reservoirs = scorer.scores([Link(f"{BASE}/x/1", "Recipes"), Link(f"{BASE}/y/1", "Reservoirs")], page())
+    assert reservoirs.priority > recipes.priority
+    assert "with words of its link were" in scorer.explanation(reservoirs.why)
+
+
+def test_a_page_that_pages_on_topic_link_to_comes_before_one_that_all_pages_link_to():
+    scorer = Focused(topic())
+    menu, linked = Link(f"{BASE}/x/1", "more"), Link(f"{BASE}/y/1", "more")
+    for number in range(10):
+        scorer.scores([menu], page("Shoes", url=f"{BASE}/{number}/a/"))
+        scores = scorer.scores([menu, linked], page("flood in chongqing", url=f"{BASE}/{number}/b/"))
+    assert scores[1].priority > scores[0].priority
+    assert "with links to it were" in scorer.explanation(scores[1].why)
+
+
+def test_the_first_links_to_a_folder_come_before_the_next_and_keep_their_places():
+    scorer = Focused(topic())
+    links = [Link(f"{BASE}/folder/{'x' * number}/1", "more") for number in range(9)]
+    links += [Link(f"{BASE}/one-folder/{'x' * number}", "more") for number in range(9)]
+    worth = priorities(links, scorer=scorer)
+    assert len(set(worth[:9])) == 1
+    assert worth[9] == worth[0] > worth[-1]
+    again = priorities([*links, Link(f"{BASE}/one-folder/last", "more")], scorer=scorer)
+    assert again[-2] == again[-1] == worth[-1]
+
+
 def test_pages_teach_it_that_words_on_links_mean_little():
     scorer = Focused(topic())
     named = Link(f"{BASE}/menu", "flood chongqing")
@@ -96,17 +127,19 @@ def test_what_it_remembers_is_bounded(monkeypatch):
 
 def test_a_score_explains_itself():
     (score,) = Focused(topic()).scores([Link(f"{BASE}/flood/1", "flood of chongqing")], page("flood in chongqing"))
-    assert len(score.why) < 40
+    assert len(score.why) < 45
     assert Focused.explanation(score.why).startswith("its link was found to lead to the topic by 9")
     assert "all words of the plan stand on the link, 50% of the plan's words stand in its address, " in (
         Focused.explanation(score.why)
     )
     (nothing,) = Focused(topic()).scores([Link("https://b.example/1/")], page())
-    assert Focused.explanation(nothing.why).endswith("as nothing was known of it")
+    assert Focused.explanation(nothing.why).endswith(
+        "as nothing was known of it; it comes sooner as few links to its folder were known"
+    )
 
 
 @given(
-    st.text() | st.lists(st.integers(-999, 999), min_size=10, max_size=10).map(lambda parts: ",".join(map(str, parts)))
+    st.text() | st.lists(st.integers(-999, 999), min_size=13, max_size=13).map(lambda parts: ",".join(map(str, parts)))
 )
 def test_whatever_redis_says_of_why_leaves_scores_numbers(why):
     scorer = Focused(topic())
