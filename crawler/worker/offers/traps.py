@@ -7,13 +7,14 @@ takes from a budget of all pages with that text, too. Links that a page with som
 take from none, as those of a list do; but one that leads to another host, or has a query, does so unless it stands
 among several of its kind.
 
-What its budget has no room for fails as it comes to be asked for, by the name of its trap, and is ready again once a
-page of its kind has said something new, or as a page leads there that takes from no budget. All that is known lies in
+What its budget has no room for fails by the name of its trap, as it is offered or at the latest as it comes to be asked
+for, and is ready again once a page of its kind has said something new, or as a page leads there that takes from no budget. All that is known lies in
 Redis, for all workers, until FAIL_DAYS after a host's last page.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from crawler.frontier.seed_admin import SeedAdmin, UnfinishedSeed
 
 MAX_REMEMBERED = 20_000  # kinds that a worker remembers as it has seen them last, in some 5 MB
+MAX_LIGHT_BYTES = 10_000  # larger pages may take more than 0.5 ms, and are read in a thread
 MIN_NEW_BYTES = 40  # how much text that was never met makes a page new: a sentence
 MIN_MIRRORED_BYTES = 200  # how much text tells that a page is another host's, too
 CREDIT = 10  # links that a kind may have for each of its pages that said something new
@@ -129,7 +131,11 @@ class Traps:
 
     async def read(self, seed: Seed, body: bytes, edition: int) -> LinkingPage:
         """Returns how a page is judged for a plan, and counts it for its kind and host."""
-        clauses, kind = clauses_of(body, seed.url), kind_of(seed.url)
+        kind = kind_of(seed.url)
+        if len(body) > MAX_LIGHT_BYTES:
+            clauses = await asyncio.to_thread(clauses_of, body, seed.url)
+        else:
+            clauses = clauses_of(body, seed.url)
         size, own = sum(clauses.values()), label_of(seed.url)
         text = 0
         for clause in clauses:
