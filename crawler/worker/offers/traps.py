@@ -8,8 +8,8 @@ take from none, as those of a list do; but one that leads to another host, or ha
 among several of its kind.
 
 What its budget has no room for fails by the name of its trap, as it is offered or at the latest as it comes to be asked
-for, and is ready again once a page of its kind has said something new, or as a page leads there that takes from no budget. All that is known lies in
-Redis, for all workers, until FAIL_DAYS after a host's last page.
+for. It is ready again once a page of its kind has said something new, or as a page leads there that takes from no
+budget. All that is known lies in Redis, for all workers, until FAIL_DAYS after a host's last page.
 """
 
 from __future__ import annotations
