@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
+from benchmarks.mirror.manuals import MAX_LINKS
 from benchmarks.side_by_side.install import ROOT
 from crawler.base.errors import HeadroomError
 from crawler.plans.operator import Operator
@@ -32,6 +33,7 @@ SETTINGS = {
     "ALLOW_PRIVATE_ADDRESSES": "1",
     "ITEM_SINKS": "files",
     "FILES_STORE": "",  # no pictures
+    "MAX_LINKS_PER_PAGE": str(MAX_LINKS),  # lists of classes have some thousands
     "TRAP_LINKS": "0",  # pages that nobody has translated are copies, which are left as traps are
     "NODE_CPU_LIMIT_PERCENT": "100",
     "NODE_MEMORY_LIMIT_PERCENT": "100",
