@@ -180,8 +180,8 @@ class Seed:
             # Thousands of seeds share one text.
             values["plan"], values["site"] = intern(plan.decode()), intern(site.decode())
             seed = cls(frontier=frontier, interval_s=int(interval), **values)
-            canonical(seed.named_by or seed.url, routes=True)
-            canonical(seed.url, routes=True)  # it may have been canonical by earlier rules, but must be a URL
+            for address in {seed.url, seed.stands_for or seed.url, seed.named_by or seed.url}:
+                canonical(address, routes=True)  # it may have been canonical by earlier rules, but must be a URL
         except (ValueError, TypeError, KeyError, AttributeError, UrlError) as error:
             raise FrontierError(f"not a seed: {raw[:80]!r}") from error
         are_kinds = all(type(getattr(seed, name)) is kind for name, kind in _SEED_KINDS.items())  # no bool for an int

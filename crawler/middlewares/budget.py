@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class BudgetMiddleware:
-    """Counts the pages of plans with a `budget`; a page that is redirected on its host, or tried lately, is one."""
+    """Counts the pages of plans with a `budget`; of one that is followed to where it redirects, all is one."""
 
     def __init__(self, worker: Worker) -> None:
         self._budgets, self._crawls = worker.claiming.plan_budgets, worker.claiming.plan_crawls

@@ -44,11 +44,15 @@ class SiteChoice:
             page_url: Canonical URL of a page that leads to it; empty: none does.
             page_site: The site of that page, which reads others of its host if no site names the host.
         """
-        name = hostname(url)
-        chosen = self._exact.get(name) or self._of_domain(name) or self._own.get(host(url))
-        if chosen is None and page_url and host(url) == host(page_url):
+        chosen = self.named(url)
+        if not chosen and page_url and host(url) == host(page_url):
             chosen = page_site
         return chosen or self._others
+
+    def named(self, url: str) -> str:
+        """Returns the name of the site that has a page's host by name or domain; empty: none has."""
+        name = hostname(url)
+        return self._exact.get(name) or self._of_domain(name) or self._own.get(host(url), "")
 
     def _add(self, pattern: str, site: str) -> None:
         if pattern == EVERY_HOST:

@@ -85,9 +85,7 @@ class ProducerSpider(FrontierSpider):
             )
             for url, row, words in await self._in_scope(await self._matching(links, seed, site), seed)
         ]
-        if seed.general and not seed.keywords:  # a sitemap or feed, whose pages sites of the plan read
-            crawl = await self.claiming.plan_crawls.of(seed)
-            results = [listed for result in results if (listed := crawl.listed(result, seed.url))]
+        results = await self._as_wanted(results, seed)
         names_all = site.search.paging is not None and site.search.paging.names_all
         if names_all or not seed.more:
             new = await self._offer_results(results, seed)
@@ -196,6 +194,20 @@ class ProducerSpider(FrontierSpider):
         names = [crawl.refusal(url, page_url=seed.url) for url, _row, _words in results]
         await self.count_out_of_scope(replace(seed, frontier="content"), Counter(filter(None, names)))
         return [result for result, name in zip(results, names, strict=True) if not name]
+
+    async def _as_wanted(self, results: list[Seed], seed: Seed) -> list[Seed]:
+        """Returns the seeds of a page's results as the plan wants them, where it says so itself.
+
+        Raises:
+            UnavailableError: What it says can't be had now.
+        """
+        if not seed.general:
+            return results
+        crawl = await self.claiming.plan_crawls.of(seed)
+        if seed.keywords:
+            return [crawl.found(result) for result in results]
+        # It is a sitemap or feed, whose pages sites of the plan read.
+        return [listed for result in results if (listed := crawl.listed(result, seed.url))]
 
     def given_up(self, visit: Visit) -> None:
         """Has the next page of the search asked for: one that fails hides nothing behind it. The visit waits for it."""

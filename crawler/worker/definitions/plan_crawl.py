@@ -118,6 +118,15 @@ class PlanCrawl:
             return [LinkScore(self._priority)] * len(links)
         return scores
 
+    def found(self, result: Seed) -> Seed:
+        """Returns the seed of a search's result: where another site has its host, that reads the page.
+
+        So it does where links lead there: read by two sites, it would be two pages.
+        """
+        name = self._choice.named(result.url)
+        other = self._at(replace(result, row=""), result.url) if name and name != result.site else None
+        return other or result
+
     def listed(self, seed: Seed, list_url: str) -> Seed | None:
         """Returns the seed of a page that a sitemap or a feed names, by its own site; None: it isn't the plan's."""
         if not self.follow.takes_listed(seed.url, list_url, self._start_hosts):

@@ -112,6 +112,16 @@ async def test_a_list_is_told_by_the_type_that_reading_tells_of_its_page(crawls)
     assert not detail.only_leads_on("https://a.test/article/1", "listing")
 
 
+async def test_a_result_is_read_by_the_site_that_has_its_host_as_a_link_there_is(crawls):
+    crawl = await crawls.of(FRONT)
+    result = replace(FRONT, url="https://w.a.test/Main")
+    found = crawl.found(result)
+    assert (found.site, found.row) == ("wiki", "")
+    assert found.fingerprint == crawl.linked(FRONT, "https://w.a.test/Main").fingerprint != result.fingerprint
+    elsewhere = replace(result, url="https://elsewhere.test/1")
+    assert crawl.found(elsewhere) == elsewhere
+
+
 @pytest.mark.parametrize(
     ("canonical_url", "named_by", "expected"),
     [
