@@ -22,6 +22,8 @@ FULL = Seed(
     sort="relevance",
     since="2026-11-01",
     hops=1,
+    stands_for="https://a.example/moved",
+    named_by="https://a.example/naming",
     depth=4,
     priority=7,
     interval_s=1_800,
@@ -73,6 +75,7 @@ def test_what_has_no_form_of_a_seed_is_refused(start):
         *('"u":"http://a/","p":"1"', '"u":"http://a/","h":null', '"u":"http://a/","k":"ab"', '"u":"http://a/","k":[1]'),
         *('"u":"http://a/","k":5', '"u":"http://a/","c":["a"]', '"u":"http://a/","c":[[1]]'),
         '"u":"http://a/","c":{"a":["b"]}',
+        *('"u":"http://a/","i":"x"', '"u":"http://a/","i":[]', '"u":"http://a/","a":"javascript:1"'),
     ],
 )
 def test_what_has_other_values_than_a_seed_is_refused(rest):
