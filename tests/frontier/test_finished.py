@@ -43,7 +43,7 @@ async def offer(frontier, prints):
     answer = b""
     for start in range(0, len(prints), BATCH):
         entries = [part for one in prints[start : start + BATCH] for part in (one, b"a.test p s 0 {}", 0)]
-        answer += await scripts.run(frontier.redis, "offer", keys, ["wake", 0, "", "", "", "", 0, *entries])
+        answer += await scripts.run(frontier.redis, "offer", keys, ["wake", 0, "", "", "", "", "", 0, *entries])
     return answer
 
 
