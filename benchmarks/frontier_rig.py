@@ -31,7 +31,7 @@ URL_CHARACTERS = 80
 SESSION_MS = 86_400_000  # so that no session lapses meanwhile
 PLAN, SITE = "flood-2026", "city_news"
 # Of offer.lua: for any edition, of nobody who remembers seeds, without a budget and counts.
-OFFER_HEAD = ("wake", 0, "", "", "", "", 0)
+OFFER_HEAD = ("wake", 0, "", "", "", "", "", "", 0)
 
 
 def seeds_of(hosts: int, first: int = 0, run: int = BURST) -> Iterator[Seed]:

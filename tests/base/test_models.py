@@ -32,6 +32,7 @@ FULL = Seed(
     exact=True,
     match_text=True,
     general=True,
+    trap="trap-calendar",
     why="90 b 2/3",
     further_keywords=(("洪水", "\t,\\"), ("]}",)),
 )

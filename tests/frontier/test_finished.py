@@ -31,7 +31,7 @@ async def finish(frontier, prints):
             pipeline.hset(frontier.key("claims"), mapping=dict.fromkeys(batch, "A#1"))
             pipeline.hset(frontier.key("seed"), mapping=dict.fromkeys(batch, b"a.test p s 0 {}"))
             await pipeline.execute()
-        entries = [part for one in batch for part in ("finish", one, "A#1", 0, "", "1 p")]
+        entries = [part for one in batch for part in ("finish", one, "A#1", 0, "", "1 p", "")]
         assert await scripts.run(
             frontier.redis, "settle", keys, ["wake", "other", "A", 4, 30, 1_000, 300_000, len(batch), *entries]
         ) == [len(batch), len(batch), 0]
@@ -43,7 +43,7 @@ async def offer(frontier, prints):
     answer = b""
     for start in range(0, len(prints), BATCH):
         entries = [part for one in prints[start : start + BATCH] for part in (one, b"a.test p s 0 {}", 0)]
-        answer += await scripts.run(frontier.redis, "offer", keys, ["wake", 0, "", "", "", "", "", 0, *entries])
+        answer += await scripts.run(frontier.redis, "offer", keys, ["wake", 0, "", "", "", "", "", "", 0, *entries])
     return answer
 
 
