@@ -247,10 +247,11 @@ class Queue:
         ends = [Settlement("fail", claimed, reason=reasons.DAMAGED) for _host, claimed in damaged]
         await self.settle(partition, owner, ends, [TurnRelease(host, turn) for host, turn in turns])
 
-    async def prioritize(self, claimed: Claimed, priority: int) -> None:
-        """Gives a claimed seed another priority for its plan, from when it is ready again."""
-        arguments = [claimed.seed.plan, str(priority), claimed.fingerprint]
-        await self._run("prioritize", claimed.partition, arguments)
+    async def prioritize(self, claimed: Claimed, priority: int) -> bool:
+        """Gives a claimed seed another priority for its plan, from when it is ready again; returns whether it did."""
+        arguments = [claimed.seed.plan, str(priority), "", claimed.fingerprint]
+        changed, _done = await self._run("prioritize", claimed.partition, arguments)
+        return bool(changed)
 
     async def begin_fetch(self, claimed: Claimed) -> None:
         """Notes that the fetch of a suspected seed begins: should its worker die from now on, it is quarantined."""

@@ -57,7 +57,8 @@ class SearchOrderMiddleware:
             raise RefusedError(Outcome("fail", reasons.LOW_YIELD))
         if (priority := wish.priority_of(claimed.seed, expected)) < claimed.seed.priority:
             try:
-                await self._queue.prioritize(claimed, priority)
+                is_moved = await self._queue.prioritize(claimed, priority)
             except RedisError:
                 return
-            raise RefusedError(Outcome("release", reasons.BETTER_FIRST))
+            if is_moved:  # one that kept its place would be claimed again and again
+                raise RefusedError(Outcome("release", reasons.BETTER_FIRST))
