@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from crawler.scope.scorers.scorer import Link, PageOfLinks, PlanTopic
 
 LEARNING_RATE = 0.3
-MAX_GROUPS = 60_000  # most templates, folders, words and links whose yields are remembered, the latest, in some 9 MB
+MAX_GROUPS = 60_000  # most templates, folders, words and links whose yields are remembered, the latest, in some 10 MB
 # The plan's average counts as at least this: of a group without any page on topic, it takes some thirty to say much.
 LEAST_AVERAGE = 0.03
 # A link is also worth following to learn of its folder, or else a crawl stays where it began: the first to a folder as
 # much as if its page were 7 times as likely on topic, by this logarithm; the third 0.7 of that, the ninth 0.4 ...
 NOVELTY_WORTH, FEW_LINKS = 2.0, 2
 TITLE_CHARACTERS = 80  # of a page's text, which begins with its title: whose words are what a link to it says
-CACHED_LINKS = 4_096  # whose words are kept in pieces, since pages of a site share their menus: some 5 MB
+CACHED_LINKS = 4_096  # whose words are kept in pieces, since pages of a site share their menus: some 8 MB
 MAX_ODDS = 2.0  # of evidence from a group, against the plan's average, as half a logarithm: 55 times as likely
 # The logarithms of odds from which on a link has priority 1, 2 ... 9: that its page is on topic by 1, 2, 4, 8, 15, 27,
 # 43, 60 and 77 in 100. Where nothing is known, a link has priority 2.
