@@ -30,7 +30,7 @@ LISTED_STATES = ("ready", "executing", "failed")
 COLUMNS = ("frontier", "state", "reason", "plan", "site", "url")
 LIMIT_DEFAULT = 50  # how many seeds `list` shows: a screen or two
 LIMIT = {"type": int, "default": LIMIT_DEFAULT, "metavar": "N"}
-KNOWN_PAGES = (
+WHEN_KNOWN = (
     "known pages aren't fetched again: scrapy seeds show URL says where one is, scrapy seeds retry URL tries a failed "
     "one again, and a finished one is fetched anew for a site of another name (scrapy seeds offer --help)"
 )
@@ -227,7 +227,7 @@ def _print_offered(answer: dict[str, Any], note: str) -> None:
     pages = f"{quantity(answer['offered'], 'page')} offered for plan {answer['plan']}, site {answer['site']}"
     print(f"{pages}: {answer['new']:,} new, {answer['known']:,} known{note}")
     if answer["known"]:
-        print(KNOWN_PAGES)
+        print(WHEN_KNOWN)
 
 
 def _print_seeds(answer: dict[str, Any]) -> None:
