@@ -61,7 +61,7 @@ MIN_MIRRORED_SHARE = 0.4  # of a host's pages that say all that one of a host sa
 IF_STALE, OF_KIND = "s", "k"
 
 
-class Kind(NamedTuple):
+class KindCounts(NamedTuple):
     """What is known of a kind of addresses.
 
     Attributes:
@@ -125,7 +125,7 @@ class Traps:
         self._admin, self._links_max = admin, links_max
         self._texts = SeenTexts(redis, self._keys.trap_texts)
         # As this worker has seen them last; and marked links that it has offered, by kind.
-        self._kinds: LocalCache[tuple[str, int, str], Kind] = LocalCache(MAX_REMEMBERED)
+        self._kinds: LocalCache[tuple[str, int, str], KindCounts] = LocalCache(MAX_REMEMBERED)
         self._mirrors: LocalCache[tuple[str, int, str], bool] = LocalCache(MAX_REMEMBERED)
         self._offered: LocalCache[tuple[str, int, str], set[bytes]] = LocalCache(MAX_REMEMBERED)
 
@@ -235,7 +235,7 @@ class Traps:
             if read >= MIN_JUDGED_OF_HOST and mirrored >= MIN_MIRRORED_SHARE * read:
                 self._mirrors[seed.plan, edition, kind.host] = True
                 return reasons.TRAP_MIRROR
-            known, taken_of_text = Kind(*own[:3]), own[3]
+            known, taken_of_text = KindCounts(*own[:3]), own[3]
             self._kinds[seed.plan, edition, kind.family] = known
             if not _takes(seed, known, kind):
                 return None
@@ -294,7 +294,7 @@ class Traps:
             pipe.expire(key, self._keep_s)
             pipe.hget(key, f"x{page.text}")
             counted = await pipe.execute()
-        known = Kind(*counted[: len(Kind._fields)])
+        known = KindCounts(*counted[: len(KindCounts._fields)])
         self._kinds[page.seed.plan, page.edition, page.kind.family] = known
         if new:
             credit = CREDIT_OF_MARKED if page.kind.mark else CREDIT
@@ -333,12 +333,12 @@ class Traps:
         if first not in (0, own):  # whichever page was read first: hosts that are crawled side by side take turns
             await self._redis.hincrby(key, f"m{own if since > first_since else first}", 1)
 
-    def _known(self, page: LinkingPage, kind: AddressKind) -> Kind:
+    def _known(self, page: LinkingPage, kind: AddressKind) -> KindCounts:
         """Returns what is known of a kind, as this worker has seen it last."""
-        return self._kinds.get((page.seed.plan, page.edition, kind.family)) or Kind()
+        return self._kinds.get((page.seed.plan, page.edition, kind.family)) or KindCounts()
 
 
-def _takes(seed: Seed, known: Kind, kind: AddressKind) -> bool:
+def _takes(seed: Seed, known: KindCounts, kind: AddressKind) -> bool:
     """Returns whether a marked page takes from its kind's budget, by what is known of the kind."""
     if seed.trap == IF_STALE:
         return known.is_stale
