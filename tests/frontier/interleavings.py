@@ -227,7 +227,7 @@ class Interleaving:
         self.stem = self.driver.keys.partition(0).stem
         self.slots = [Slot(number) for number in range(len(SLOT_FRONTIERS))]
         transport.now_ms = BEGIN_MS
-        self.known = [KnownPages(self.driver.queues["content"], 32) for _ in self.slots]  # by slot
+        self.known = [KnownPages(self.driver.queues["content"], 1_000) for _ in self.slots]  # by slot
         self.late = []  # calls on their way: what runs them, and what follows them in the model
         self.saved = None
         self.seen = None  # what the step's last call has left in Redis
