@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SearchOrderMiddleware:
-    """Gives search pages that came too early back, with a lower priority; at most one time for each lower priority."""
+    """Gives back search pages that came too early, with a lower priority; once for each lower priority at most."""
 
     def __init__(self, worker: Worker) -> None:
         self._queue = worker.claiming.queue

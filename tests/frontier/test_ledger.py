@@ -10,6 +10,7 @@ from frontier.driver import FrontierDriver, content, ends, nav
 from crawler.frontier import ledger, recount
 from crawler.frontier.ledger import Account
 from crawler.frontier.recount import PartRecount
+from crawler.frontier.settlement import Settlement
 
 
 @pytest.fixture
@@ -42,6 +43,14 @@ async def test_every_state_is_counted(busy):
     }
     assert (await busy.account("p", "t", "nav")).ready == 1
     assert await busy.problems() == []
+
+
+async def test_where_a_scheduled_page_has_moved_is_no_name_in_the_ledger(frontier):
+    await frontier.offer(content(1, interval_s=60))
+    (claimed,) = (await frontier.claim()).seeds
+    moved = Settlement("finish", claimed, reason="redirected", moved_to="http://b.test/?sid=1")
+    await frontier.settle("A", [moved])
+    assert (await frontier.account()).notes == {"redirected": 1, "visits": 1, "waiting": 1}
 
 
 async def test_one_plans_ledger_is_read_without_the_others(busy, redis):

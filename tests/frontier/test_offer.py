@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from frontier.driver import content
 from waiting import PATIENCE_SECONDS
@@ -65,6 +66,23 @@ async def test_a_page_that_pages_of_one_text_lead_to_is_ready_once_one_of_anothe
     assert await offered(frontier, "a1b2", "trap-same-text") == (0, {"trap-same-text": 1}, "a1b2")
     assert await offered(frontier, "a1b2") == (0, {"trap-same-text": 1}, "a1b2")
     assert await offered(frontier, "c3d4") == (1, {}, "c3d4")
+
+
+async def test_a_link_with_a_better_place_gives_a_page_no_heavier_mark(frontier):
+    seed = content(1)
+    for priority, trap in ((3, ""), (7, "a1b2")):
+        proposals = [Proposal.of(replace(seed, priority=priority, trap=trap, why="said by a scorer"))]
+        await frontier.queues["content"].offer_to(0, proposals, OfferTerms())
+    (claimed,) = (await frontier.claim("A")).seeds
+    assert (claimed.seed.priority, claimed.seed.trap) == (7, "")
+
+
+async def test_refused_pages_take_of_their_host_s_budget_of_links_too(frontier):
+    proposals = [Proposal.of(content(number)) for number in range(3)]
+    terms = OfferTerms(budget=2, refused_as="trap-template")
+    await frontier.queues["content"].offer_to(0, proposals, terms)
+    account = await frontier.account()
+    assert (account.failures, account.notes) == ({"trap-template": 2}, {"over-budget": 1})
 
 
 async def test_a_page_that_is_a_trap_to_one_plan_is_none_to_another(frontier):

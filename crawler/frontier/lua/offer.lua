@@ -199,6 +199,9 @@ do -- a script has at most 200 locals at once
     local before = stored[fingerprint]
     local is_scored = string.find(value, ',"y":"', 1, true) and not string.find(before, ',"a":"', 1, true)
     if not is_scored or split_seed(before) ~= plan then return end
+    -- Which budgets of traps it takes from, `lighten` has decided.
+    local mark = string.match(before, ',"z":"%w+"') or ''
+    value = string.gsub(string.gsub(value, ',"z":"%w+"', '', 1), '}$', mark .. '}')
     value = order.with_smaller_depth(value, before)
     local rank = order.rank_of(value)
     if rank < order.rank_of(before, further[fingerprint]) and let_come_sooner(fingerprint, host, rank) then
@@ -344,16 +347,17 @@ local function answer_seeds()
       else
         answers[n] = known and ANSWER.known or ANSWER.new
       end
+    elseif finished[n] ~= 'delivered' and not has_room(host) then
+      book(kind, 'over-budget', 1)
+      answers[n] = ANSWER.refused
     elseif finished[n] ~= 'delivered' and ARGV[8] ~= '' then
       book(kind, 'offered', 1)
       make_failed(fingerprint, { kind }, ARGV[8])
       stored[fingerprint], has_failed[fingerprint], answers[n] = value, true, ANSWER.new
       new[#new + 1], new[#new + 2] = fingerprint, value
       append_to(new_by_plan, kind.plan, fingerprint)
-    elseif finished[n] ~= 'delivered' and not has_room(host) then
-      book(kind, 'over-budget', 1)
-      answers[n] = ANSWER.refused
     else
+      is_any_ready = true
       if finished[n] == 'delivered' then
         value, host = without_fetch(value, host), DELIVERED
       end
@@ -433,7 +437,6 @@ if relied_on ~= '' and call('HGET', receipts, owner) ~= relied_on then return fa
 if receipt ~= '' and call('ZSCORE', sessions, owner) then call('HSET', receipts, owner, receipt) end
 book_counts()
 local answers, new, new_by_plan, new_by_host, first_due_of = answer_seeds()
-is_any_ready = is_any_ready or #new > 0
 if #new > 0 or next(has_new_words) then store(new, new_by_plan, new_by_host, first_due_of) end
 end_notes(answers)
 if is_any_ready then call('PUBLISH', channel, 'offer') end

@@ -96,11 +96,11 @@ local function note_moved(fingerprint, kinds, target)
   if target == '' then call('HDEL', moved, fingerprint) else call('HSET', moved, fingerprint, target) end
 end
 
--- Ends the claim of a seed that was delivered for the plans in `served`, who count the note with it. For other plans,
+-- Ends the claim of a seed that was delivered for the plans in `served`, who count the note with it, and where its page
+-- has moved (`target`, '': nowhere). For other plans,
 -- such as those that have asked since, it becomes ready: to be told of the page, or where that isn't possible to have
 -- it fetched again. Deletes from `crashes` and `tries`; writes `seed` and `also`.
-local function end_delivered(fingerprint, value, further, host, kinds, served, reason)
-  local note, target = string.match(reason, '^([^ ]*) ?(.*)$')
+local function end_delivered(fingerprint, value, further, host, kinds, served, note, target)
   local tellable = string.byte(served) == 49 -- 1
   local of_served, later, is_late = split(kinds, served)
   for _, kind in ipairs(of_served) do
@@ -213,10 +213,11 @@ local function settle()
         call('HSET', used, fingerprint .. claim, use)
       end
       if operation == 'finish' then
+        local note, target = string.match(reason, '^([^ ]*) ?(.*)$')
         if interval > 0 then
-          end_visited(fingerprint, values[n], host, kinds, amount, reason)
+          end_visited(fingerprint, values[n], host, kinds, amount, note)
         else
-          end_delivered(fingerprint, values[n], further[n], host, kinds, served, reason)
+          end_delivered(fingerprint, values[n], further[n], host, kinds, served, note, target)
         end
       elseif operation == 'postpone' then
         make_ready_later(fingerprint, host, kinds, now + amount, values[n], further[n])

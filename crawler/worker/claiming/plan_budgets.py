@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from crawler.base import crawl_time, tasks
 from crawler.base.crawl_time import boottime
@@ -21,6 +21,7 @@ from crawler.frontier import scripts
 from crawler.frontier.keys import as_text
 from crawler.frontier.settlement import BudgetUse
 from crawler.scope.registrable import registrable_domain
+from crawler.servers.redis_refusal import is_of_a_key
 from crawler.worker.offers.address_kind import kind_of
 from crawler.worker.settling.settler import BudgetsUsed
 
@@ -143,7 +144,11 @@ class PlanBudgets:
                 for plan, *numbers in _USE.findall(lines):
                     by_plan[as_text(plan)] += (name[:FINGERPRINT_BYTES], name[FINGERPRINT_BYTES:], *numbers)
             for plan, pages in by_plan.items():
-                await self._book_pages(plan, pages)
+                try:
+                    await self._book_pages(plan, pages)
+                except ResponseError as error:
+                    if not is_of_a_key(error):
+                        raise  # what the plan's key holds is that plan's trouble alone
             if uses:
                 await self._redis.hdel(key, *cast("list[str]", [*uses]))
         if len(keys) == len(self._partitions):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import ValidationError
-
 from crawler.base.models import MAX_PRIORITY
+from crawler.plans.plan import priority_of
 from crawler.plans.plan_searches import PlanSearches
 
 if TYPE_CHECKING:
@@ -59,10 +58,10 @@ class SearchWishes:
         record = self._plans.get(seed.plan)
         if record is None or record.edition != seed.edition or not seed.keywords:
             return None
-        priority = record.definition.get("priority", seed.priority)
         try:
+            priority = priority_of(record.definition)
             searches = PlanSearches.model_validate(record.definition.get("searches", {}))
-        except ValidationError:  # Redis isn't trusted
+        except (ValueError, TypeError):  # Redis isn't trusted
             return None
         by_yield = searches.order == "yield" and record.nav_seeds > 1 and not record.definition.get("schedule")
         wish = SearchWish(priority, by_yield, searches.least_new)

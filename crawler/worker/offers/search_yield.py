@@ -79,8 +79,9 @@ class SearchYield:
             async with self._redis.pipeline(transaction=False) as pipe:
                 words, first = dict.fromkeys(seed.keywords), USUAL_FIRST * seed.per_page
                 run_text(pipe, LEARN, [self._key(claimed)], MEMORY_SECONDS, new * share, first, *words)
-                pipe.hset(search, "brought", new * share)
-                pipe.expire(search, MEMORY_SECONDS)
+                if seed.more:  # the next page of the search is judged by it
+                    pipe.hset(search, "brought", new * share)
+                    pipe.expire(search, MEMORY_SECONDS)
                 await pipe.execute()
         except RedisError:  # what isn't learnt costs a better order, and nothing else
             return

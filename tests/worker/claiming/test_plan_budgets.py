@@ -271,3 +271,14 @@ async def test_a_page_is_released_while_redis_is_away(redis, frontier, losing):
     visit.release()
     await node.settle(visit.claimed.partition, [visit])
     assert (await counted(frontier))[0]["pages"] == 0
+
+
+async def test_junk_in_one_plan_s_key_stops_no_other_s_budget(frontier, redis):
+    node = Node(redis, "A", PlanBudget(pages=5))
+    await frontier.offer(content(1, HOSTS[0]), content(2, HOSTS[0], plan="q"))
+    await node.work()
+    await redis.set(frontier.keys.plan_budget("p"), "junk")
+    await redis.hset(frontier.keys.partition(0).of("content", "used"), b"0" * 16 + b"claim", "p 1 1 1 10")
+    await frontier.offer(content(3, HOSTS[0], plan="q"))
+    await Node(redis, "B", PlanBudget(pages=5)).work()
+    assert (await counted(frontier, "q"))[0]["pages"] == 2

@@ -30,6 +30,12 @@ async def test_a_page_has_the_plan_s_priority_or_less():
     assert not wish.refuses(SEED, 0.0)
 
 
+async def test_a_page_that_was_given_back_is_judged_by_its_plan_s_priority_and_sinks_no_further():
+    given_back = replace(SEED, priority=2)
+    assert (await wish_of({}, seed=given_back)).priority_of(given_back, 0.3) == 2
+    assert (await wish_of({}, seed=given_back)).priority == 5
+
+
 async def test_a_plan_may_have_its_own_order_and_a_least_yield():
     wish = await wish_of({"searches": {"order": "plan", "least_new": 0.5}}, nav_seeds=1)
     assert [wish.priority_of(SEED, expected) for expected in (5, 0.1)] == [5, 5]
@@ -51,7 +57,7 @@ async def test_the_first_page_of_a_scheduled_search_is_always_asked_for_and_does
         {"definition": {"schedule": "every 30m"}},
         {"definition": {"searches": "junk"}},
         {"definition": {"priority": 10}},
-        {"definition": {"priority": "5"}},
+        {"definition": {"priority": "junk"}},
     ],
 )
 async def test_pages_come_as_they_are(of):

@@ -24,7 +24,7 @@ async def searches(redis_url):
 
 
 def page(*words, number=1, **fields):
-    seed = Seed("http://a.test/1", "p", "s", "nav", words, edition=1, page=number, per_page=20)
+    seed = Seed("http://a.test/1", "p", "s", "nav", words, edition=1, page=number, more=1, per_page=20)
     return replace(a_claim(), seed=replace(seed, **fields))
 
 
