@@ -75,7 +75,8 @@ REQUEST_DROPPED = Reason(
     "request-dropped", "code of this crawler's project dropped its request, or sent another in its place"
 )
 
-# It may be part of a trap (docs/analyst.md), beyond what `TRAP_LINKS` allows; tried again by `scrapy seeds retry`.
+# It may be part of a trap (docs/analyst.md), beyond what `TRAP_LINKS` allows. `scrapy seeds retry` tries it
+# again, after its plan was submitted with `--replace` or with a larger `TRAP_LINKS`.
 TRAP_DUPLICATE = Reason(
     "trap-duplicate", "its address has `//` or `index.html`, as others have whose pages say nothing new"
 )

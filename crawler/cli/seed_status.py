@@ -116,6 +116,8 @@ async def _what_helps(operator: Operator, details: Mapping[str, Any]) -> str:
         return "scrapy plan submit --replace with other words looks at it again"
     if str(details.get("reason")).startswith((reasons.BUDGET, reasons.SCOPE)):
         return "scrapy plan submit --replace with a larger budget or scope tries it again"
+    if str(details.get("reason")).startswith(reasons.TRAP):
+        return "scrapy plan submit --replace, then scrapy seeds retry, makes it ready again"
     return "scrapy seeds retry makes it ready again"
 
 

@@ -235,7 +235,8 @@ TRAP_LINKS: Final = Whole(
     "How many links of a kind that could be a trap (calendars, facets, ids of sessions, pages to print or sort, or all "
     "that pages with the same text lead to) a plan with `follow` takes of a host: enough to find out whether such "
     "pages say anything new; if they do, it takes more. What is refused fails as `trap-...`, and is tried again by "
-    "`scrapy seeds retry`. 0: traps aren't looked for.",
+    "`scrapy seeds retry` after the plan was submitted with `--replace`, or with a larger number here. 0: traps aren't "
+    "looked for.",
     low=0,
     high=1_000_000,
 )

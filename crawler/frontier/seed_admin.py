@@ -159,13 +159,13 @@ class SeedAdmin:
 
         Args:
             chosen: Partition and fingerprint of each.
-            is_wanted: Whether one may be, beyond that it is chosen and has failed.
+            is_wanted: Whether one may be, beyond that it is chosen and has failed; asked of each that isn't finished.
         """
         head, retried = [self._queue.keys.wake(self._frontier)], 0
         for partition, fingerprint in chosen:
             if 0 <= partition < self._queue.partitions:
                 unfinished = await self._look_up(partition, [fingerprint])
-                if unfinished and unfinished[0].state == "failed" and is_wanted(unfinished[0]):
+                if unfinished and is_wanted(unfinished[0]) and unfinished[0].state == "failed":
                     number, _done = await self._run("retry", partition, [*head, fingerprint])
                     retried += number
         return retried

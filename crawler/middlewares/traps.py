@@ -36,15 +36,15 @@ class TrapMiddleware:
             UnavailableError: Redis is away; the seed is released.
         """
         state = state_of(request)
-        if self._traps is None or state is None or not state.purpose.is_page:
-            return
+        if self._traps is None or state is None or not state.purpose.is_page or state.visit.started:
+            return  # it is asked once: not again where the page redirects
         refused: dict[Seed, Reason] = {}
         visit = state.visit
         for seed in visit.seeds:
             if seed.trap and (reason := await self._traps.refusal(seed, self._crawls.get(seed).edition)):
                 refused[seed] = reason
         if refused and len(refused) == len(visit.seeds):
-            raise RefusedError(Outcome("fail", next(iter(refused.values()))))
+            raise RefusedError(Outcome("fail", visit.agree(refused)))
         if refused:
             visit.leave_out(*refused)
             visit.leads_on = True  # plans that asked for the page aren't told of an item that isn't theirs

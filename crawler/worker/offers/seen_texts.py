@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-CELLS = 1 << 20  # of 4 bytes: 4 MB for the whole crawl, whatever it has read
-CHECK_BITS, LABEL_BITS = 16, 16
+CELLS = 1 << 20  # of 63 bits, Redis's most: 8 MB for the whole crawl, whatever it has read
+CHECK_BITS, LABEL_BITS = 23, 40
 MAX_LABEL = (1 << LABEL_BITS) - 1
+CHECKED_FROM = 64 - CHECK_BITS  # the bit of a hash from which on it is compared
 
 
 def number_of(text: str) -> int:
@@ -21,14 +22,14 @@ def number_of(text: str) -> int:
 
 
 def label_of(text: str) -> int:
-    """Returns a number from 1 to MAX_LABEL, by which something is told from most others."""
+    """Returns a number from 1 to MAX_LABEL, by which a host is told from 10,000 others."""
     return number_of(text) % MAX_LABEL + 1
 
 
 class SeenTexts:
     """What was met last has its cell in the table, with who said it; what falls on the same cell takes its place.
 
-    So it never fills up. What was forgotten is new again, and of 65,000 things that are new one seems to be known.
+    So it never fills up. What was forgotten is new again, and of 8 million things that are new one seems to be known.
     """
 
     def __init__(self, redis: Redis, key: str) -> None:
@@ -46,9 +47,9 @@ class SeenTexts:
         """
         operations: list[object] = []
         for number, label in said:
-            operations += ("SET", "u32", f"#{number % CELLS}", (number >> 48 << LABEL_BITS) | label)
+            operations += ("SET", "u63", f"#{number % CELLS}", (number >> CHECKED_FROM << LABEL_BITS) | label)
         cells = await self._redis.execute_command("BITFIELD", self._key, *operations) if operations else []
         return [
-            cell & MAX_LABEL if cell >> LABEL_BITS == number >> 48 else 0
+            cell & MAX_LABEL if cell >> LABEL_BITS == number >> CHECKED_FROM else 0
             for (number, _label), cell in zip(said, cells, strict=True)
         ]

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from crawler.base.models import Seed
 from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import Keys
-from crawler.worker.offers import traps as module
 from crawler.worker.offers.traps import Traps
 
 WEIGHTS = {"": 0, "s": 1, "k": 2}
@@ -20,15 +19,15 @@ class ModelFrontier:
 
     Attributes:
         failed: Why pages have failed, by URL.
+        executing: Pages of which it hasn't been told yet that they failed, likewise.
         refused: How many links weren't offered, by the names of their traps.
     """
 
-    def __init__(self, redis, links_max=60, workers=1, monkeypatch=None):
+    def __init__(self, redis, links_max=60, workers=1):
         config = FrontierConfig(Keys("hr"))
         self.workers = [Traps(redis, config, self, links_max) for _worker in range(workers)]
         self.stored, self.ready, self.failed, self.by_fingerprint = {}, deque(), {}, {}
-        if monkeypatch:
-            monkeypatch.setattr(module, "SETTLED_SECONDS", -1)  # here it is told at once
+        self.executing = {}
 
     def start(self, url):
         self.store(Seed(url, "city", "web", general=True))
@@ -52,11 +51,15 @@ class ModelFrontier:
 
     async def retry_some(self, chosen, is_wanted):
         urls = [self.by_fingerprint[fingerprint] for _partition, fingerprint in chosen]
-        urls = [url for url in urls if url in self.failed and is_wanted(SimpleNamespace(reason=self.failed[url]))]
+        urls = [url for url in urls if is_wanted(self._unfinished(url)) and url in self.failed]
         for url in urls:
             del self.failed[url]
             self.ready.append(url)
         return len(urls)
+
+    def _unfinished(self, url):
+        state, reason = "executing" if url in self.executing else "", self.failed.get(url, "")
+        return SimpleNamespace(state=state, fingerprint=self.stored[url].fingerprint, reason=reason)
 
     async def visit(self, url, body, links, worker=0, edition=1):
         """Reads a page and offers its links; returns those that became ready, and why others didn't."""

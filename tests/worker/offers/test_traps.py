@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from urllib.parse import urlsplit
 
@@ -12,17 +13,21 @@ from end_to_end.trap_site import MAX_REQUESTS, TRAPS, TrapSite, sentences, trap_
 from worker.offers.model_frontier import ModelFrontier
 
 from crawler.base import reasons
+from crawler.base.errors import UnavailableError
 from crawler.base.urls import canonical
+from crawler.frontier.keys import Keys
 from crawler.worker.offers import traps as module
+from crawler.worker.offers.address_kind import kind_of
+from crawler.worker.offers.seen_texts import label_of
 
 LINKS_MAX = 10
 ORIGIN = "http://a.test"
 
 
 @pytest.fixture
-def frontier(redis, monkeypatch):
+def frontier(redis):
     def build(links_max=LINKS_MAX, workers=1):
-        return ModelFrontier(redis, links_max, workers, monkeypatch)
+        return ModelFrontier(redis, links_max, workers)
 
     return build
 
@@ -150,4 +155,69 @@ async def test_a_page_is_judged_as_before_where_its_visit_was_lost(frontier):
     assert [(await worker.read(own.stored[url], body, 1)).is_new for worker in own.workers] == [True, True]
     own.start(other := f"{ORIGIN}/b")
     assert not (await own.workers[1].read(own.stored[other], body, 1)).is_new
+    assert own.workers[1]._kinds["city", 1, "a.test/*"] == module.KindCounts(read=2, new=1)  # each counts once
     assert (await own.workers[1].read(own.stored[other], body, 2)).is_new  # its plan was submitted anew
+
+
+LINKS = [f"{ORIGIN}/wiki/{number}" for number in range(30)]
+
+
+def page_of(name):
+    return f"{ORIGIN}/wiki/{name}", f"<p>{sentences(name)}</p>".encode()
+
+
+async def test_refused_links_come_back_though_the_worker_died_as_it_refused_them(frontier):
+    own = frontier()
+    own.start(page_of("a")[0])
+    page = await own.workers[0].read(own.stored[page_of("a")[0]], page_of("a")[1], 1)
+    links = [replace(page.seed, url=url) for url in LINKS]
+
+    async def offer(seeds, refused_as):
+        for seed in seeds:
+            own.store(seed, refused_as)
+        if refused_as:
+            raise UnavailableError("it dies")
+
+    with pytest.raises(UnavailableError, match="it dies"):
+        await own.workers[0].offer(page, links, offer)
+    assert len(own.failed) == len(LINKS) - LINKS_MAX - module.CREDIT
+    await own.visit(*page_of("a"), LINKS)
+    await own.visit(*page_of("b"), [])
+    assert own.failed == {}
+
+
+async def test_a_refused_page_comes_back_though_its_refusal_was_told_late(frontier):
+    own = frontier()
+    await own.visit(*page_of("a"), LINKS)
+    own.executing, own.failed = own.failed, {}
+    await own.visit(*page_of("b"), [])
+    own.executing, own.failed = {}, own.executing
+    assert own.failed
+    await own.visit(*page_of("c"), [])
+    assert own.failed == {}
+
+
+async def test_a_host_is_a_mirror_while_enough_of_its_pages_say_what_another_one_says(frontier):
+    own, on_mirror, link = frontier(), "http://b.test", "http://b.test/refused"
+    for number in range(module.MIN_JUDGED_OF_HOST):
+        await own.visit(*page_of(f"{number}"), [])
+    for number in range(module.MIN_JUDGED_OF_HOST + 1):
+        await own.visit(f"{on_mirror}/{number}", page_of(f"{number if number < 5 else -number}")[1], [])
+    await own.visit(*page_of("a"), [link])
+    assert own.failed == {link: reasons.TRAP_MIRROR}
+    for number in range(module.MIN_JUDGED_OF_HOST):
+        await own.visit(f"{on_mirror}/own{number}", page_of(f"own{number}")[1], [])
+    assert own.failed == {}
+    assert await own.workers[0].refusal(own.stored[link], 1) is None
+
+
+async def test_hosts_are_told_apart():
+    assert len({label_of(f"{number}.test") for number in range(10_000)}) == 10_000
+
+
+async def test_a_page_waits_where_redis_does_not_take_what_was_refused(frontier, redis):
+    kind = kind_of(LINKS[0])
+    await redis.set(f"{Keys('hr').traps('city', 1, kind.host)}:{label_of(kind.family)}", "no sorted set")
+    own = frontier()
+    with pytest.raises(UnavailableError, match="what is known of traps"):
+        await own.visit(f"{ORIGIN}/wiki/a", b"", LINKS)
