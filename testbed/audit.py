@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from kafka import TopicPartition
 
+from crawler.base import reasons
 from crawler.frontier import recount
 from crawler.pipelines.mongo import COLLECTION
 from crawler.servers.kafka_clients import kafka_consumer
@@ -70,11 +71,16 @@ async def find_problems(plan: Plan, operator: Operator, items: Items, delivered:
     counts = Counter(message["resource"] for message in items.values())
     for (_plan, site), accounts in (await operator.ledger(plan.name)).items():
         left = sum(account.ready + account.executing for account in accounts.values())
-        pages = accounts["content"].finished - accounts["content"].notes.get("redirected", 0)
+        pages = accounts["content"].finished - handed_on(accounts["content"].notes)
         if left or pages != counts[site]:
             problems.append(f"{site}: {left} seeds are not done, {pages} pages gave an item, {counts[site]} items came")
     differences = await recount.recount(operator.redis, operator.keys, operator.partitions)
     return problems + list(map(str, differences))
+
+
+def handed_on(notes: Mapping[str, int]) -> int:
+    """Returns how many pages have finished since another one is crawled in their place, by a ledger's notes."""
+    return sum(notes.get(note, 0) for note in (reasons.REDIRECTED, reasons.MOVED))
 
 
 def forum_threads(plan: Plan) -> set[int]:

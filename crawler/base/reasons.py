@@ -69,6 +69,7 @@ OUT_OF_SCOPE = Reason(
 SCRIPT_ROUTE = Reason("script-route", "it redirects to an address that only a browser's script can open")
 BAD_REDIRECT = Reason("bad-redirect", "it redirects to nothing, or to what is no web address")
 TOO_MANY_REDIRECTS = Reason("too-many-redirects", "it redirects further and further")
+ALL_TO_ONE = Reason("all-to-one", "it redirects, not for good, to a page to which many others do, such as a notice")
 UNKNOWN_SITE = Reason("unknown-site", "the definition of its site isn't in Redis; submit its plan again")
 IGNORED = Reason("ignored", "code of this crawler's project refused its request (IgnoreRequest)")
 REQUEST_DROPPED = Reason(

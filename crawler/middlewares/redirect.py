@@ -9,7 +9,6 @@ there.
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -20,7 +19,7 @@ from crawler.base import reasons, urls
 from crawler.base.errors import UrlError
 from crawler.worker.visits.chain_cookies import ChainCookies
 from crawler.worker.visits.moved_page import has_moved
-from crawler.worker.visits.outcomes import REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
+from crawler.worker.visits.outcomes import MOVED_FOR_GOOD, REDIRECT_STATUSES, Outcome, outcome_of_redirect_error
 from crawler.worker.visits.refused import RefusedError
 from crawler.worker.visits.request_state import state_of
 from crawler.worker.worker import Worker
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from crawler.sites import Site
     from crawler.worker.visits.request_state import RequestState
     from crawler.worker.visits.visit import Visit
-
-MOVED_FOR_GOOD = frozenset({HTTPStatus.MOVED_PERMANENTLY, HTTPStatus.PERMANENT_REDIRECT})
 
 
 class RedirectMiddleware(ScrapyRedirectMiddleware):

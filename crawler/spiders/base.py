@@ -27,8 +27,9 @@ from crawler.download.other_handlers import warn_of_other_handlers
 from crawler.scope.scope import check_settings
 from crawler.spiders.trial import Trial
 from crawler.worker.life.required import refuse_command, require_parts
-from crawler.worker.visits.moved_page import has_moved
+from crawler.worker.visits.moved_page import SharedTargets, has_moved
 from crawler.worker.visits.outcomes import (
+    MOVED_FOR_GOOD,
     OUT_OF_MEMORY,
     REDIRECT_STATUSES,
     Outcome,
@@ -67,6 +68,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
     retry_base_s: float
     retry_max_s: float
     max_links: int
+    shared_targets: SharedTargets
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -76,6 +78,7 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         spider.retry_base_s = config.RETRY_BASE_SECONDS.of(crawler.settings)
         spider.retry_max_s = config.RETRY_MAX_SECONDS.of(crawler.settings)
         spider.max_links = config.MAX_LINKS_PER_PAGE.of(crawler.settings)
+        spider.shared_targets = SharedTargets()
         return spider
 
     @classmethod
@@ -275,10 +278,14 @@ class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks i
         except UrlError as error:
             self.decide_outcome(visit, outcome_of_redirect_error(error))
             return
-        await self._hand_on(visit, target, site)
+        await self._hand_on(visit, target, site, for_good=response.status in MOVED_FOR_GOOD)
 
-    async def _hand_on(self, visit: Visit, target: str, site: Site) -> None:
+    async def _hand_on(self, visit: Visit, target: str, site: Site, *, for_good: bool = False) -> None:
         """Ends a visit as `redirected` to another host, or `moved` on its own; offers the page that it has led to."""
+        is_own = urls.host(target) == visit.seed.host and visit.seed.frontier == "content"
+        if is_own and not for_good and self.shared_targets.has_too_many(target):
+            self.decide_outcome(visit, Outcome("retry", reasons.ALL_TO_ONE))
+            return
         try:
             answers = [await self._moved(seed, target, site) for seed in visit.seeds]
         except UnavailableError as error:

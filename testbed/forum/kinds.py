@@ -34,7 +34,7 @@ PRIVATE = Kind("private", "/private/{id}", "fail", "robots", "none")  # answers,
 SLOW = Kind("slow", "/slow/{id}")  # answers after a delay
 GONE = Kind("gone", "/gone/{id}", "fail", "http-404", "none")
 HEALING = Kind("healing", "/healing/{id}")  # 500 at its first request since the server's start, then 200
-MOVED = Kind("moved", "/old/{id}", "finish", "redirected", "none")  # 301 to /thread/ID on the same host, likewise
+MOVED = Kind("moved", "/old/{id}", "finish", "moved", "none")  # 301 to /thread/ID on the same host, likewise
 AWAY = Kind(
     "away", "/away/{id}", "finish", "redirected", "none"
 )  # 302 to /thread/ID on another host, with the item there

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from end_to_end.test_start_pages import TEXT, crawl, moved, page, paths, submit
 from hostile.hostile_wire_bodies import answer
+
+from crawler.worker.visits.moved_page import MAX_SENT_TO_ONE
 
 __all__ = ["crawl"]  # the fixture
 
@@ -117,3 +121,21 @@ def test_a_page_that_plans_refuse_fails_for_each_by_its_own_reason(serve, crawl)
         "by-page": {"noindex": 1},
     }
     crawl.total()
+
+
+def test_pages_that_all_redirect_to_one_for_a_while_are_had_later(serve, crawl):
+    asked = Counter()
+
+    def pages(path):
+        asked[path] += 1
+        return page(path) if path == "/mended-soon" or asked[path] > 1 else moved("/mended-soon", 302)
+
+    host = serve(pages)
+    starts = [f"/{number}" for number in range(MAX_SENT_TO_ONE + 3)]
+    submit(crawl, start=[f"{host.url}{path}" for path in starts])
+    crawl.finish()
+    delivered = paths(host, crawl)
+    assert delivered.pop("/mended-soon") == 1
+    assert len(delivered) == 3
+    assert crawl.total()["notes"]["moved"] == MAX_SENT_TO_ONE
+    assert not crawl.unfinished()

@@ -40,7 +40,7 @@ def right(monkeypatch):
 
     monkeypatch.setattr(recount, "recount", agrees)
     items = messages(forum_threads(PLAN))
-    account = Account(offered=len(items) + 2, finished=len(items) + 2, notes={"redirected": 2})
+    account = Account(offered=len(items) + 2, finished=len(items) + 2, notes={"redirected": 1, "moved": 1})
     return items, {"files": set(items), "mongo": set(items)}, account
 
 

@@ -1,9 +1,15 @@
-"""Whether a page that redirects on its host is another page there, crawled once whatever leads to it."""
+"""Whether a page that redirects on its host is another page there, crawled once whatever leads to it.
+
+A site may send all its pages to one for a while: to say that it is being mended, or that somebody asks too often. Those
+pages haven't moved, and are to be had later.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from scrapy.utils.datatypes import LocalCache
 
 from crawler.base import urls
 from crawler.base.models import SentOn
@@ -12,6 +18,22 @@ from crawler.extract.login import leads_to_login
 if TYPE_CHECKING:
     from crawler.base.models import Seed
     from crawler.sites import Site
+
+MAX_SENT_TO_ONE = 20  # pages of a worker that may be sent on, not for good, to one page: names of a product, say
+MAX_TARGETS = 10_000  # that are counted, in some 2 MB
+
+
+class SharedTargets:
+    """Counts how many pages of a worker were sent on to each page, not for good."""
+
+    def __init__(self) -> None:
+        self._numbers: LocalCache[str, int] = LocalCache(MAX_TARGETS)
+
+    def has_too_many(self, target: str) -> bool:
+        """Counts a page that is sent on to a target, and returns whether that were too many before."""
+        number = self._numbers.get(target, 0)
+        self._numbers[target] = number + 1
+        return number >= MAX_SENT_TO_ONE
 
 
 def has_moved(seed: Seed, target: str, site: Site, *, for_good: bool = False) -> bool:

@@ -35,6 +35,7 @@ PAGE_STATUSES = range(200, 300)
 PARTIAL_CONTENT = 206  # the answer is a part of the page, which nobody asked for; next time the whole may come
 EMPTY_STATUSES = frozenset({204, 205})  # answers with these statuses have no body
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+MOVED_FOR_GOOD = frozenset({301, 308})
 TOO_MANY_REQUESTS = 429
 # Next to server errors, what may pass by itself; 408: timeout, 425: too early.
 TEMPORARY_STATUSES = frozenset({408, 425, TOO_MANY_REQUESTS})
