@@ -75,7 +75,7 @@ class PoliteWeb:
             ]
         for site, own in urls.items():
             crawl.offer(own, site)
-        self.seeds = 6 * rounds * len(hosts)  # with those that redirects to other hosts lead to
+        self.seeds = 7 * rounds * len(hosts)  # with those that redirects lead to
 
     def search(self):
         """Submits a plan whose searches and results lie on the same hosts."""

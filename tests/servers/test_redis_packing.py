@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from redis.asyncio.connection import Connection
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import DataError
 
 from crawler.servers.redis import redis_async
@@ -26,6 +27,14 @@ def test_a_command_is_packed_as_by_redis_py(command):
 def test_an_argument_that_redis_can_not_read_is_refused(argument):
     with pytest.raises(DataError):
         packing(Connection)().pack_command("SET", "key", argument)
+
+
+async def test_a_connection_that_is_closed_while_it_sends_says_so(redis_url, monkeypatch):
+    async with redis_async({"REDIS_URL": redis_url}) as client:
+        connection = await client.connection_pool.get_connection()
+        monkeypatch.setattr(connection, "check_health", lambda: connection.disconnect(nowait=True))
+        with pytest.raises(RedisConnectionError, match="closed while a command was sent"):
+            await connection.send_command("PING")
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_kafka_takes_messages_over_tls_from_who_has_the_password(kafka):
     ],
 )
 def test_kafka_says_what_to_do_where_it_refuses(monkeypatch, kafka, change, said):
-    monkeypatch.setattr("crawler.servers.kafka_clients.BOOTSTRAP_MILLISECONDS", 5_000)
+    monkeypatch.setattr("crawler.servers.kafka_clients.BOOTSTRAP_MILLISECONDS", 15_000)
     with pytest.raises(AccessError) as error:
         kafka_producer(kafka.settings | change)
     assert str(error.value).startswith(f"Kafka at {kafka.bootstrap}: {said}")
