@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from crawler.worker.claiming.claiming import Claiming
     from crawler.worker.visits.visit import Visit
 
-MAX_HOPS = 5  # most redirects to other hosts, or for good, that one seed may lead through
+MAX_HOPS = 5  # most pages that one seed may lead through, each of which redirects to the next
 
 
 class FrontierSpider(Spider, metaclass=ABCMeta):  # not ABC itself: zope marks it, which Scrapy's feeds stumble over

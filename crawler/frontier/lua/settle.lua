@@ -96,10 +96,10 @@ local function note_moved(fingerprint, kinds, target)
   if target == '' then call('HDEL', moved, fingerprint) else call('HSET', moved, fingerprint, target) end
 end
 
--- Ends the claim of a seed that was delivered for the plans in `served`, who count the note with it, and where its page
--- has moved (`target`, '': nowhere). For other plans,
--- such as those that have asked since, it becomes ready: to be told of the page, or where that isn't possible to have
--- it fetched again. Deletes from `crashes` and `tries`; writes `seed` and `also`.
+-- Ends the claim of a seed that was delivered for the plans in `served`, who count the note with it; or that another
+-- page is crawled in place of, at the address `target` ('': there is none). For other plans, such as those that have
+-- asked since, it becomes ready: to be told of the page, or where that isn't possible to have it fetched again. Deletes
+-- from `crashes` and `tries`; writes `seed`, `also` and `moved`.
 local function end_delivered(fingerprint, value, further, host, kinds, served, note, target)
   local tellable = string.byte(served) == 49 -- 1
   local of_served, later, is_late = split(kinds, served)
