@@ -22,19 +22,20 @@ import os
 import shutil
 import statistics
 import sys
-import tempfile
 import time
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
 
 from benchmarks.side_by_side import ours, pages
 from benchmarks.side_by_side.contenders import CRAWLER_CORE, SERVERS_CORE
-from benchmarks.side_by_side.install import CACHE, ROOT, our_python
+from benchmarks.side_by_side.install import CACHE, ROOT, our_python, run_folder
 from benchmarks.side_by_side.servers import REPEAT, Nginx, Served
 from crawler.base.errors import HeadroomError
 from testbed.servers import Process, Redis
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGES, MOST_PAGES = 1_000_000, 1_000_000  # a page's address has six digits
 FILES = 10_000
@@ -76,7 +77,7 @@ def crawl(number: int) -> list[Look]:
     Raises:
         HeadroomError: The worker failed, took too long, or lost a page. Its folder stays, with the logs in it.
     """
-    folder = Path(tempfile.mkdtemp(prefix="million-", dir=CACHE))
+    folder = run_folder("million")
     with Nginx(folder, CACHE / "pages", rewrite=REPEAT) as nginx, Redis(folder) as redis:
         for first in range(0, number, FILL_PAGES):
             part = range(first, min(first + FILL_PAGES, number))

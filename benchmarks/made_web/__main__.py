@@ -19,10 +19,8 @@ import contextlib
 import json
 import shutil
 import sys
-import tempfile
 import time
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psutil
@@ -31,7 +29,7 @@ import redis as redis_client
 from benchmarks.made_web.frontier import fill
 from benchmarks.made_web.web import HOSTS
 from benchmarks.made_web.web_server import WebServer
-from benchmarks.side_by_side.install import CACHE, ROOT
+from benchmarks.side_by_side.install import ROOT, run_folder
 from crawler.base.errors import HeadroomError
 from crawler.plans.operator import Operator
 from testbed.servers import Process, Redis
@@ -111,7 +109,7 @@ def crawl(per_host: int, delay_s: float, workers: int) -> Costs:
     Raises:
         HeadroomError: A command or worker failed, it took too long, or a page was lost.
     """
-    folder = Path(tempfile.mkdtemp(prefix="made-web-", dir=CACHE.parent))
+    folder = run_folder("made-web")
     with WebServer(folder, per_host) as server, Redis(folder) as redis, redis_client.Redis(port=redis.port) as client:
         client.config_set("auto-aof-rewrite-percentage", 0)  # a rewrite's fork would be counted
         empty_bytes, web = _used_bytes(client), server.web

@@ -16,8 +16,6 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -25,7 +23,7 @@ from benchmarks.mirror.manuals import MAX_LINKS, PACKAGES, Bounds, Manual
 from benchmarks.mirror.mirror_server import MirrorServer
 from benchmarks.mirror.outcome import COLUMNS, Outcome, Truth
 from benchmarks.mirror.runs import Breaks, crawl_ours, crawl_scrapy
-from benchmarks.side_by_side.install import CACHE
+from benchmarks.side_by_side.install import CACHE, run_folder
 from crawler.base.errors import HeadroomError
 
 if TYPE_CHECKING:
@@ -51,7 +49,7 @@ def main() -> int:
     parser.add_argument("--depth", type=int, default=MAX_DEPTH, help="most links from a first page to a page")
     options = parser.parse_args()
     manuals, status = [Manual(package, MANUALS) for package in PACKAGES[: options.manuals]], 0
-    folder = Path(tempfile.mkdtemp(prefix="mirror-", dir=MANUALS.parent))
+    folder = run_folder("mirror")
     try:
         with MirrorServer(folder, manuals) as server:
             mirror = Mirror(server, manuals, options.depth)

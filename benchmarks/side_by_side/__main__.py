@@ -14,21 +14,20 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.side_by_side import pages, report
 from benchmarks.side_by_side.contenders import CONTENDERS, CRAWLER_CORE, OURS, SERVERS_CORE, Contender, Ours, Round
-from benchmarks.side_by_side.install import CACHE
+from benchmarks.side_by_side.install import CACHE, run_folder
 from benchmarks.side_by_side.measure import Measurement, measure
 from benchmarks.side_by_side.servers import Nginx
 from crawler.base.errors import HeadroomError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 def main() -> int:
@@ -141,7 +140,7 @@ def served() -> Iterator[tuple[Path, Nginx]]:
     When something goes wrong, the folder stays, with the logs in it.
     """
     os.sched_setaffinity(0, [SERVERS_CORE])
-    folder = Path(tempfile.mkdtemp(prefix="run-", dir=CACHE))
+    folder = run_folder("side-by-side")
     with Nginx(folder, CACHE / "pages") as nginx:
         yield folder, nginx
     shutil.rmtree(folder)

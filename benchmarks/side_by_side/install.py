@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from crawler.base.errors import UnavailableError
@@ -35,6 +36,12 @@ def our_python() -> str:
         UnavailableError: It can't be made.
     """
     return _python("headroom", ROOT / "requirements.txt")
+
+
+def run_folder(benchmark: str) -> Path:
+    """Makes a folder for one run of a benchmark, with what it is above it: nothing may have been installed yet."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix=f"{benchmark}-", dir=CACHE))
 
 
 def _python(name: str, pins: Path) -> str:
