@@ -141,7 +141,7 @@ def finish_many(rig: Rig, number: int) -> None:
         pipeline.hset(claims_key, mapping=dict.fromkeys(prints, claim))
         pipeline.hset(seed_key, mapping=dict.fromkeys(prints, value))
         ends = [word for one in prints for word in ("finish", one, claim, 0, "", f"1 {PLAN}", "")]
-        limits = (4, 30, 1_000, 300_000, FILL_BATCH)
+        limits = (4, 30, 0, 1_000, 300_000, FILL_BATCH)
         pipeline.evalsha(digest, len(rig.script_keys), *rig.script_keys, "wake", "wake2", owner, *limits, *ends)
         if start // FILL_BATCH % 20 == 0:
             pipeline.execute()

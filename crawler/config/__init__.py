@@ -374,6 +374,12 @@ FAIL_DAYS: Final = Whole(
     low=1,
     high=36_500,
 )
+FINISHED_TIMES: Final = Flag(
+    "FINISHED_TIMES",
+    default=False,
+    why="Whether Redis keeps when each page was finished, to 256 s, for `scrapy seeds show` and the monitor: 3 bytes "
+    "more for each, for ever. An item says itself when it was collected.",
+)
 
 POLITENESS: Final = Section("Politeness")
 

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-RECORD_BYTES = 14
-MEMBER_BYTES = 8  # a record begins with so many bytes of a fingerprint
-TIME_BYTES = 3  # then follows when it was finished, in units of TIME_UNIT_SECONDS since the epoch, and then the plan
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEAD_BYTES = 4  # of a group: its size, and its mark
+TIMED = 128  # is added to the size of a group whose seeds have times
+TIME_BYTES = 3  # when a seed was finished, in units of TIME_UNIT_SECONDS since the epoch
 TIME_UNIT_SECONDS = 256  # 3 bytes of a time in seconds, without the fourth
+
+
+class Group(NamedTuple):
+    """Finished seeds of one bucket with the same mark.
+
+    Attributes:
+        mark: Twice the plan's number, and 1 more where lua/lib/finished.lua says so.
+        seeds: Each seed's bytes, and behind them its time, if it has one.
+        width: How many bytes of its fingerprint a seed has.
+        stride: How many bytes it has with its time.
+    """
+
+    mark: int
+    seeds: bytes
+    width: int
+    stride: int
 
 
 def bucket_of(fingerprint: bytes, buckets: int) -> int:
@@ -22,17 +43,33 @@ def bucket_of(fingerprint: bytes, buckets: int) -> int:
     return bucket if bucket < buckets else bits % whole
 
 
-def finished_for(packed: bytes, fingerprint: bytes) -> list[tuple[int, int]]:
-    """Returns for which plans a fingerprint was finished, by a bucket's content, and when; empty when it wasn't.
+def groups_of(packed: bytes) -> list[Group]:
+    """Returns the groups of a bucket by its content; none for junk."""
+    width, at, groups = packed[0] if packed else 0, 1, []
+    while at < len(packed):
+        size, mark = packed[at] % TIMED, int.from_bytes(packed[at + 1 : at + HEAD_BYTES], "big")
+        stride = width + (TIME_BYTES if packed[at] >= TIMED else 0)
+        end = at + HEAD_BYTES + size * stride
+        groups.append(Group(mark, packed[at + HEAD_BYTES : end], width, stride))
+        at = end
+    return groups if at == len(packed) else []
 
-    Returns:
-        Pairs, the first plan's first: in s since the epoch, up to TIME_UNIT_SECONDS too early; and the plan's number.
+
+def number_of_records(packed: bytes) -> int:
+    """Returns how many seeds a bucket holds by its content, once for each plan."""
+    return sum(len(group.seeds) // group.stride for group in groups_of(packed) if group.stride)
+
+
+def finished_for(packed: bytes, fingerprint: bytes) -> Iterator[tuple[int, int | None]]:
+    """Yields for which plans a fingerprint was finished, by its bucket's content, and when; nothing when it wasn't.
+
+    Yields:
+        The plan's number; and when that was, in s since the epoch, up to TIME_UNIT_SECONDS too early, or None where
+        that isn't kept.
     """
-    member, records = fingerprint[:MEMBER_BYTES], []
-    for start in range(0, len(packed), RECORD_BYTES):
-        if packed.startswith(member, start):
-            at, end = start + MEMBER_BYTES, start + RECORD_BYTES
-            units = int.from_bytes(packed[at : at + TIME_BYTES], "big")
-            mark = int.from_bytes(packed[at + TIME_BYTES : end], "big")
-            records.append((units * TIME_UNIT_SECONDS, mark // 2))
-    return records
+    for mark, seeds, width, stride in groups_of(packed):
+        member = fingerprint[: width - 4] + fingerprint[4:8]
+        for at in range(0, len(seeds), stride or 1):
+            if seeds.startswith(member, at):
+                units = int.from_bytes(seeds[at + width : at + stride], "big")
+                yield mark // 2, units * TIME_UNIT_SECONDS or None

@@ -24,6 +24,7 @@ class FrontierConfig:
         lock_ms: LOCK_MILLISECONDS: how long the lock of a claimant who died keeps others off.
         max_attempts: MAX_ATTEMPTS: how often a seed is really tried before it fails.
         fail_days: FAIL_DAYS: how long failed seeds are remembered.
+        finished_times: FINISHED_TIMES: whether it is kept when each seed was finished.
         confirm_offers: CONFIRM_OFFERS.
     """
 
@@ -33,6 +34,7 @@ class FrontierConfig:
     lock_ms: int = 2_000
     max_attempts: int = 4
     fail_days: int = 30
+    finished_times: bool = False
     confirm_offers: bool = True
 
     @classmethod
@@ -49,5 +51,6 @@ class FrontierConfig:
             lock_ms=config.LOCK_MILLISECONDS.of(settings),
             max_attempts=config.MAX_ATTEMPTS.of(settings),
             fail_days=config.FAIL_DAYS.of(settings),
+            finished_times=config.FINISHED_TIMES.of(settings),
             confirm_offers=config.CONFIRM_OFFERS.of(settings),
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawler.base.models import Frontier
 
 COUNT_LIMIT = 2**63  # Redis counts with 64 bits
-SCHEMA_VERSION = 3  # the version of the format in Redis; checked when a process starts
+SCHEMA_VERSION = 4  # the version of the format in Redis; checked when a process starts
 OTHER: dict[Frontier, Frontier] = {"nav": "content", "content": "nav"}
 
 
@@ -222,5 +222,9 @@ SHARED_KEYS = tuple(
     """turn: turns: fence: sessions renewed spared receipts plan_states ledger: ledgers politeness host_orders
     browser_sites""".split()
 )
-STORED_AS = {"quarantine": "suspects", "quarantine_owner": "alone"}  # keys that have other names in Redis
+STORED_AS = {
+    "finish": "finished",
+    "quarantine": "suspects",
+    "quarantine_owner": "alone",
+}  # keys that have other names in Redis
 OTHER_KEYS = ("hosts", "ready:", "held:", "wake_pause", "lapsed")  # the keys of the other frontier that scripts need

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from crawler.base.errors import FrontierError, shown
-from crawler.frontier import clock, from_2_to_3
+from crawler.frontier import clock, from_2_to_3, from_3_to_4
 from crawler.frontier.keys import SCHEMA_VERSION, as_text
 from crawler.frontier.owners import is_worker, process_of
 from crawler.frontier.schema import Format, of_its_kind
@@ -44,7 +44,10 @@ class Step(NamedTuple):
 
 
 # The steps, by the format that each begins with.
-STEPS: Mapping[int, Step] = {2: Step(from_2_to_3.plans_before, from_2_to_3.migrate)}
+STEPS: Mapping[int, Step] = {
+    2: Step(from_2_to_3.plans_before, from_2_to_3.migrate),
+    3: Step(from_3_to_4.plans_before, from_3_to_4.migrate),
+}
 PLANS_READ = 100  # most plans in one answer, which then has some 100 kB
 NAMES_SHOWN = 3  # most workers that an error names: whoever stops them goes by nodes, not by this list
 ANOTHER = "another scrapy frontier migrate is at work; this one ends"

@@ -271,7 +271,8 @@ class Queue:
         while True:
             ends = settlements[settled : settled + MAX_SETTLE_CALL]
             releases = turns[released : released + MAX_SETTLE_CALL]
-            limits = [self._config.max_attempts, self._config.fail_days, *pauses, len(ends)]
+            config = self._config
+            limits = [config.max_attempts, config.fail_days, int(config.finished_times), *pauses, len(ends)]
             arguments: list[object] = [self._channel, self._other_channel, owner, *limits]
             for end in ends:
                 arguments += end.packed()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier import ledger, scripts
-from crawler.frontier.finished import RECORD_BYTES
+from crawler.frontier.finished import number_of_records
 from crawler.frontier.keys import as_count, as_text
 from crawler.frontier.ledger import FRONTIERS
 from crawler.frontier.scan import SCAN_COUNT, scan_steps
@@ -234,7 +234,7 @@ class PartRecount:
         """Returns how many records of finished seeds the buckets hold."""
         records = 0
         async for buckets in scan_steps(self._redis.hscan, self._key("finish")):
-            records += sum(len(packed) // RECORD_BYTES for packed in buckets.values())
+            records += sum(map(number_of_records, buckets.values()))
         return records
 
     async def _run(self, name: str, *arguments: object) -> Any:

@@ -124,16 +124,17 @@ def _history(details: dict[str, Any], *, suspected: bool) -> str:
 async def _without_record(queue: Queue, keys: PartitionKeys, fingerprint: bytes) -> SeedInfo:
     """Returns the answer for a seed that is finished or unknown."""
     redis: Any = queue.redis
-    buckets = as_count(await redis.hget(keys.of(queue.frontier, "counts"), "buckets") or b"1") or 1
+    buckets = as_count(await redis.hget(keys.of(queue.frontier, "counts"), "finished_buckets") or b"1") or 1
     packed = await redis.hget(keys.of(queue.frontier, "finish"), bucket_of(fingerprint, max(1, buckets)))
     moved_to = await redis.hget(keys.of(queue.frontier, "moved"), fingerprint)
-    records = finished_for(packed or b"", fingerprint)
+    records = list(finished_for(packed or b"", fingerprint))
     if not records:
         return SeedInfo("unknown", "it was never offered, or long forgotten", fingerprint.hex(), None, {})
     numbers = await redis.hgetall(keys.of(queue.frontier, "plan_numbers"))
     names = {_whole(number): as_text(plan) for plan, number in numbers.items()}
-    plans = [names[number] for _at_s, number in records if number in names]
-    details = {"finished_s": records[0][0], "plans": plans}
+    details: dict[str, Any] = {"plans": [names[number] for number, _at_s in records if number in names]}
+    if times := [at_s for _number, at_s in records if at_s]:
+        details["finished_s"] = times[0]
     if moved_to:
         details["moved_to"] = as_text(moved_to)
     why = f"done: {details['moved_to']} is crawled in its place" if moved_to else "done and delivered"

@@ -49,6 +49,7 @@ async def operator(redis_url):
     settings = Settings()
     settings.setmodule("crawler.settings")
     settings.set("REDIS_URL", redis_url)
+    settings.set("FINISHED_TIMES", "1")
     async with Operator.connect(settings, begin=True) as operator:
         yield operator
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from frontier.model import DELIVERED, FRONTIERS, RECHECK_MS, must
 
+from crawler.frontier.finished import groups_of
 from crawler.frontier.order import SPAN_MILLISECONDS, due_of
 
 DUMP = """
@@ -49,7 +50,6 @@ VALUES = {  # key -> how its members and their values are read
 }
 OF_PLANS = {"wanted": "wanted", "cancelled": "noted"}  # key of fingerprints for each plan -> its name here
 RANKS = 500  # of ten priorities, each with 50 depths, as lua/lib/order.lua says
-RECORD_BYTES, MEMBER_BYTES, MARK_BYTES = 14, 8, 3  # of a finished seed, as lua/lib/finished.lua says
 
 
 def _by_frontier():
@@ -171,13 +171,13 @@ class Observed:
             self.ranks[frontier] |= ranked
         elif name == "held":
             self.holders[frontier] |= dict.fromkeys(value, rest)
-        elif name == "finish":
-            self.finished[frontier] = _marks(value.values())
+        elif name == "finished":
+            self.finished[frontier] = _marks(value)
         elif name == "counts":
             self.counts |= {
                 (frontier, what.decode()): int(number)
                 for what, number in value.items()
-                if what not in (b"buckets", b"refused") and int(number)
+                if what not in (b"finished_buckets", b"refused") and int(number)
             }
         elif name in VALUES:
             read_name, read_value = VALUES[name]
@@ -220,8 +220,10 @@ class Observed:
 def _marks(buckets):
     """Returns the first bytes of finished fingerprints -> the marks that stand behind them."""
     found = defaultdict(list)
-    for packed in buckets:
-        for at in range(0, len(packed), RECORD_BYTES):
-            mark = int.from_bytes(packed[at + RECORD_BYTES - MARK_BYTES : at + RECORD_BYTES], "big")
-            found[packed[at : at + MEMBER_BYTES]].append(mark)
+    for number, packed in buckets.items():
+        must(len(packed) < 2 or groups_of(packed), "junk in a bucket", number)
+        for mark, seeds, width, stride in groups_of(packed):
+            for at in range(0, len(seeds), stride):
+                begins, ends = seeds[at : at + width - 4], seeds[at + width - 4 : at + width]
+                found[begins + int(number).to_bytes(4, "big")[width - 4 :] + ends].append(mark)
     return dict(found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import re
 
 import orjson
@@ -10,6 +12,7 @@ from frontier.driver import LONG_MS
 
 from crawler.base.errors import FrontierError
 from crawler.frontier import clock, from_2_to_3, migration, scripts
+from crawler.frontier.finished import bucket_of, finished_for, number_of_records
 from crawler.frontier.keys import SCHEMA_VERSION, Keys
 from crawler.frontier.migration import migrate
 
@@ -17,6 +20,9 @@ KEYS = Keys("t")
 PARTITIONS = 3
 READ_TO_MOVE = 99  # fields at a time, by which a test tells that reading from others
 PARTS = PARTITIONS + 1  # plans and sites after the partitions
+FRONTIER_PARTS = PARTITIONS * 2  # then the frontiers of the partitions
+FINISHED = (0, 1, 700)  # seeds in each partition's frontiers; so many that their script is called again
+FINISHED_S = 1_790_000_000
 RECORDS = {name: orjson.dumps({"name": name, "edition": number}) for number, name in enumerate(("a", "b", "c"), 7)}
 TOLD = {"a": "100 active", "b": "101 8 paused", "c": "102 cancelled", "gone": "103 deleted"}
 TODAY = {"a": "100 7 active", "b": "101 8 paused", "c": "102 9 cancelled", "gone": "103 0 deleted"}
@@ -38,11 +44,48 @@ async def fill(redis):
     await redis.hset(KEYS.schema, mapping={"version": "2", "partitions": PARTITIONS})
     await redis.hset("t:plans", mapping=RECORDS)
     await redis.hset("t:sites", "s", "{}")
+    await fill_finished(redis)
     await redis.zadd("t:nodes", {"n": 1})
     for number in range(PARTITIONS):
         await redis.hset(KEYS.partition(number).plan_states, mapping=TOLD)
         await redis.sadd(f"{KEYS.partition(number).stem}:paused", "pause b", "cancel c")
         await redis.zadd(KEYS.partition(number).sessions, {"n:1:1:lapsed": 1})
+
+
+def records_of(number, frontier):
+    """The fingerprint of each finished seed, and its mark: of plan 1 or 2, and of every second kind."""
+    source = random.Random(f"{number} {frontier}")
+    return {source.randbytes(16): place % 4 + 2 for place in range(FINISHED[number])}
+
+
+async def fill_finished(redis):
+    """Writes finished seeds as format 3 had them: 14 bytes each, some 24 in a bucket."""
+    for number, frontier in itertools.product(range(PARTITIONS), ("nav", "content")):
+        part, buckets = KEYS.partition(number), max(1, FINISHED[number] // 24)
+        if not FINISHED[number]:
+            continue
+        contents = dict.fromkeys(range(buckets), b"")
+        for one, mark in records_of(number, frontier).items():
+            contents[bucket_of(one, buckets)] += one[:8] + FINISHED_S.to_bytes(4, "big")[:3] + mark.to_bytes(3, "big")
+        contents[buckets - 1] = contents[buckets - 1] or b"junk"
+        await redis.hset(f"{part.stem}:{frontier}:finish", mapping=contents)
+        counts = {"finished": FINISHED[number], "offered": FINISHED[number], "buckets": buckets}
+        await redis.hset(part.of(frontier, "counts"), mapping=counts)
+
+
+async def check_finished(redis):
+    """All of them are where this format has them, for the same plans; search pages of runs with their times."""
+    for number, frontier in itertools.product(range(PARTITIONS), ("nav", "content")):
+        part, prints = KEYS.partition(number), records_of(number, frontier)
+        assert not await redis.exists(f"{part.stem}:{frontier}:finish")
+        counts = await redis.hgetall(part.of(frontier, "counts"))
+        assert b"buckets" not in counts
+        packed = await redis.hgetall(part.of(frontier, "finish"))
+        assert sum(map(number_of_records, packed.values())) == FINISHED[number]
+        for one, mark in prints.items():
+            at = b"%d" % bucket_of(one, int(counts[b"finished_buckets"]))
+            is_of_run = frontier == "nav" and mark % 2 == 1
+            assert list(finished_for(packed[at], one)) == [(mark // 2, FINISHED_S // 256 * 256 if is_of_run else None)]
 
 
 async def look(redis):
@@ -51,6 +94,7 @@ async def look(redis):
     assert await redis.exists("t:plans") + await redis.exists("t:sites") + await redis.exists("t:nodes") == 0
     for number in range(PARTITIONS):
         assert not await redis.exists(f"{KEYS.partition(number).stem}:paused")
+    await check_finished(redis)
     return states, await redis.hgetall(KEYS.plans), await redis.hgetall(KEYS.sites), await version(redis)
 
 
@@ -65,13 +109,14 @@ def as_bytes(texts):
 EXPECTED = ([as_bytes(TODAY)] * PARTITIONS, as_bytes(RECORDS), {b"s": b"{}"}, str(SCHEMA_VERSION))
 
 
-async def test_format_2_becomes_format_3(old):
+async def test_format_2_becomes_today_s(old):
     said = []
     assert await migrate(old, KEYS, PARTITIONS, lambda *progress: said.append(progress)) == 2
     assert await look(old) == EXPECTED
-    assert said == [(2, done, PARTS) for done in range(1, PARTS + 1)]
+    of_frontiers = [(3, done, FRONTIER_PARTS) for done in range(1, FRONTIER_PARTS + 1)]
+    assert said == [(2, done, PARTS) for done in range(1, PARTS + 1)] + of_frontiers
     assert await migrate(old, KEYS, PARTITIONS, said.append) == SCHEMA_VERSION  # there is nothing to do
-    assert len(said) == PARTS
+    assert len(said) == PARTS + FRONTIER_PARTS
 
 
 @pytest.mark.parametrize("partition", range(PARTITIONS))
@@ -110,7 +155,7 @@ async def test_of_two_at_once_one_ends(old, monkeypatch):
                 await migrate(old, KEYS, PARTITIONS, lambda *_: None)
             yield part
 
-    monkeypatch.setattr(migration, "STEPS", {2: migration.STEPS[2]._replace(run=interrupted)})
+    monkeypatch.setattr(migration, "STEPS", {**migration.STEPS, 2: migration.STEPS[2]._replace(run=interrupted)})
     with pytest.raises(FrontierError, match="another scrapy frontier migrate"):
         await migrate(old, KEYS, PARTITIONS, lambda *_: None)
     assert await look(old) == EXPECTED
@@ -150,7 +195,7 @@ async def test_it_doesn_t_begin_while_a_plan_is_being_submitted(old, monkeypatch
 @pytest.mark.parametrize("found", ["1", str(SCHEMA_VERSION + 1)])
 async def test_a_format_that_no_step_begins_with_is_refused(old, found):
     await old.hset(KEYS.schema, "version", found)
-    with pytest.raises(FrontierError, match=f"has format {found}, and this version can bring formats 2 to"):
+    with pytest.raises(FrontierError, match=f"has format {found}, and this version can bring formats 2, 3 to"):
         await migrate(old, KEYS, PARTITIONS, lambda *_: None)
 
 

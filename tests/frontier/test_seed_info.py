@@ -95,6 +95,7 @@ async def test_a_finished_seed_in_whichever_bucket(frontier, info_of):
         await frontier.finish("A", claimed)
     infos = [await info_of(content(number)) for number in range(400)]
     assert {(info.state, *info.details["plans"]) for info in infos} == {("finished", "p")}
+    assert not any("finished_s" in info.details for info in infos)  # FINISHED_TIMES is off
 
 
 async def test_a_damaged_record_is_an_error(frontier, info_of, redis):

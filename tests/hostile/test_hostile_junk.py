@@ -128,8 +128,8 @@ ADDED = {
 # In place of what is there: strings, and fields of hashes. It is put back, since the next junk takes its place.
 STRINGS = "content:lock content:alone fence:{owner} content:followed:{host} robots:http://{host}"
 FIELDS = {
-    "content:finish": "0 1 x",
-    "content:counts": "ready executing finished failed offered buckets x",
+    "content:finished": "0 1 x",
+    "content:counts": "ready executing finished failed offered finished_buckets x",
     "turn:{host}": "h1 n1 n2 x r l e u wnav wcontent wseedless j s",
     "politeness": "hostile x",
     "plan_states": "manual x",

@@ -15,7 +15,7 @@ from crawler import plans
 from crawler.base.errors import ConfigError, FrontierError, PlanError, UnavailableError
 from crawler.base.models import Seed
 from crawler.frontier import recount
-from crawler.frontier.finished import RECORD_BYTES
+from crawler.frontier.finished import number_of_records
 from crawler.frontier.settlement import Settlement
 from crawler.plans.operator import Operator
 from crawler.plans.submission import submit
@@ -127,9 +127,9 @@ async def test_no_search_page_of_a_deleted_plan_is_remembered_and_those_of_other
             )
     keys = submitted.keys.partition(0)
     await submitted.delete("flood")
-    kept = b"".join((await submitted.redis.hgetall(keys.of("nav", "finish"))).values())
-    assert len(kept) == 4 * RECORD_BYTES
-    assert len(b"".join((await submitted.redis.hgetall(keys.of("content", "finish"))).values())) == 2 * RECORD_BYTES
+    for frontier, kept in (("nav", 4), ("content", 2)):
+        buckets = await submitted.redis.hgetall(keys.of(frontier, "finish"))
+        assert sum(map(number_of_records, buckets.values())) == kept
     assert (await submitted.queues["nav"].totals()).finished == 4
     assert await sound(submitted)
     await submitted.delete("other")

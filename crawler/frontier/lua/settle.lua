@@ -4,8 +4,8 @@
 -- Ends claims and releases turns, in a batch, as their holder says. Claim ids are compared, so an owner whose session
 -- lapsed can't end somebody else's claim.
 --
--- ARGV: wake channel, the other frontier's; owner; MAX_ATTEMPTS, FAIL_DAYS; a failing host's first backoff and its
--- longest, in ms;
+-- ARGV: wake channel, the other frontier's; owner; MAX_ATTEMPTS, FAIL_DAYS; '1' by FINISHED_TIMES, else '0'; a failing
+-- host's first backoff and its longest, in ms;
 --   number of settlements;
 --   for each settlement: operation, fingerprint, claim id, amount, reason, served, use
 --     finish   done and delivered. reason: '' or a note to count, and after a space the address to which the page has
@@ -26,11 +26,11 @@
 -- Returns {how many settlements ended a claim, how many of them it came to, and how many of the turns}. Those that it
 --   came to and that ended none found the claim somebody else's by now.
 
-local HEAD_WORDS, SETTLEMENT_WORDS, TURN_WORDS = 8, 7, 7 -- how many of ARGV each part takes
+local HEAD_WORDS, SETTLEMENT_WORDS, TURN_WORDS = 9, 7, 7 -- how many of ARGV each part takes
 local MAX_FORGIVEN = 20 -- failures in a row that are taken for the pages' own, after a page that was answered
 local MAX_EXPIRED = 20 -- most failed seeds that are forgotten in one call
 
-local channel, other_channel, owner, max_attempts, fail_days, first_backoff, longest_backoff, number =
+local channel, other_channel, owner, max_attempts, fail_days, has_times, first_backoff, longest_backoff, number =
   unpack(ARGV, 1, HEAD_WORDS)
 max_attempts, fail_days, number = tonumber(max_attempts), tonumber(fail_days), tonumber(number)
 first_backoff, longest_backoff = tonumber(first_backoff), tonumber(longest_backoff)
@@ -170,7 +170,7 @@ end
 -- Writes down which seeds are finished for which plans. A seed that no plan waits for is deleted everywhere else.
 local function record_finished()
   if #finished.fingerprints == 0 then return end
-  add_finished(finished.fingerprints, finished.plans, finished.tellable)
+  add_finished(finished.fingerprints, finished.plans, finished.tellable, has_times == '1')
   if #done_with == 0 then return end
   write_all('HDEL', seed, done_with)
   for _, key in ipairs({ also, tries, reasons, crashes }) do

@@ -43,7 +43,7 @@
 --   quarantine_owner  String: the owner who takes quarantined seeds, one at a time; expires.
 --   scheduled         Set: fingerprints of scheduled seeds that were visited at least once.
 --   parked            Sorted set: fingerprint -> when the seed is due. Seeds all of whose plans are paused.
---   counts            Hash: state -> number of seeds, summed over the ledgers of all plans; also `buckets`
+--   counts            Hash: state -> number of seeds, summed over the ledgers of all plans; also `finished_buckets`
 --                     (lib/finished.lua), `refused` (settlements by an owner who no longer held the seed) and
 --                     `deleted:STATE` (what forgotten plans had counted).
 --   wake_pause        String: exists for a moment after a freed turn was announced.
