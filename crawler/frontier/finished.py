@@ -13,7 +13,7 @@ TIME_BYTES = 3  # when a seed was finished, in units of TIME_UNIT_SECONDS since 
 TIME_UNIT_SECONDS = 256  # 3 bytes of a time in seconds, without the fourth
 
 
-class Group(NamedTuple):
+class FinishedGroup(NamedTuple):
     """Finished seeds of one bucket with the same mark.
 
     Attributes:
@@ -43,14 +43,14 @@ def bucket_of(fingerprint: bytes, buckets: int) -> int:
     return bucket if bucket < buckets else bits % whole
 
 
-def groups_of(packed: bytes) -> list[Group]:
+def groups_of(packed: bytes) -> list[FinishedGroup]:
     """Returns the groups of a bucket by its content; none for junk."""
     width, at, groups = packed[0] if packed else 0, 1, []
     while at < len(packed):
         size, mark = packed[at] % TIMED, int.from_bytes(packed[at + 1 : at + HEAD_BYTES], "big")
         stride = width + (TIME_BYTES if packed[at] >= TIMED else 0)
         end = at + HEAD_BYTES + size * stride
-        groups.append(Group(mark, packed[at + HEAD_BYTES : end], width, stride))
+        groups.append(FinishedGroup(mark, packed[at + HEAD_BYTES : end], width, stride))
         at = end
     return groups if at == len(packed) else []
 
