@@ -52,6 +52,7 @@ EVEN_WHEN_FULL = "#!lua flags=allow-oom\nreturn redis.call(ARGV[1], KEYS[1], unp
 COMPARE_AND_SET = """#!lua flags=allow-oom
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
 if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+for n = 2, #KEYS do redis.call('DEL', KEYS[n]) end
 return 1
 """
 
@@ -96,17 +97,22 @@ def even_when_full(client: Any, key: str, command: str, *arguments: Any) -> Any:
     return run_text(client, EVEN_WHEN_FULL, [key], command, *arguments)
 
 
-async def compare_and_set(redis: Any, key: str, field: str, expected: bytes | None, new: bytes | None) -> bool:
+async def compare_and_set(
+    redis: Any, key: str, field: str, expected: bytes | None, new: bytes | None, *, forgotten: Sequence[str] = ()
+) -> bool:
     """Writes a field of a hash unless somebody has changed it meanwhile, also when Redis is full.
 
     Args:
         expected: What the field held when it was read; None: it wasn't there.
         new: What it shall hold, which isn't empty; None: it shall be gone.
+        forgotten: Keys that are deleted with that.
 
     Returns:
         Whether it was written.
     """
-    return bool(await redis.eval(COMPARE_AND_SET, 1, key, field, expected or b"", new or b""))
+    return bool(
+        await redis.eval(COMPARE_AND_SET, 1 + len(forgotten), key, *forgotten, field, expected or b"", new or b"")
+    )
 
 
 async def run(redis: Redis, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:

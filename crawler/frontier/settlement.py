@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from crawler.base.models import Claimed
     from crawler.base.reasons import Note, Reason
 
@@ -42,6 +44,7 @@ class Settlement:
             for after the run.
         moved_to: Of a `finish`: the canonical URL of the page that is crawled in the place of this one; empty: none is.
         left_out: Of a `finish`: plans of the claim that it wasn't for. The seed becomes ready for them, by themselves.
+        editions: Of a `retry` or `fail`: plan -> the edition by whose word the page was judged, where one was asked.
         use: What it uses of its plans' budgets; None: they have none.
     """
 
@@ -53,13 +56,16 @@ class Settlement:
     left_out: frozenset[str] = frozenset()
     use: BudgetUse | None = None
     moved_to: str = ""
+    editions: Mapping[str, int] | None = None
 
     def packed(self) -> tuple[object, ...]:
         """Returns the words for settle.lua, in its order."""
         claimed = self.claimed
         amount_ms = self.amount_ms if self.operation in ("retry", "postpone") else claimed.due_ms
-        reason = f"{self.reason} {self.moved_to}" if self.moved_to else self.reason
-        return self.operation, claimed.fingerprint, claimed.claim, amount_ms, reason, self.served, self._used
+        words = [str(self.reason), self.moved_to] if self.moved_to else [str(self.reason)]
+        if self.editions and self.operation in ("retry", "fail"):
+            words += (f"{plan} {edition}" for plan, edition in self.editions.items())
+        return self.operation, claimed.fingerprint, claimed.claim, amount_ms, " ".join(words), self.served, self._used
 
     @property
     def _used(self) -> str:

@@ -81,5 +81,7 @@ class ScopeMiddleware:
         except UnavailableError as error:
             visit.error_text = str(error)
             raise RefusedError(Outcome("postpone", reasons.UNAVAILABLE), UNREAD_SITE_SECONDS) from None
+        for seed, crawl in crawls:
+            visit.judged_by(seed, crawl.edition)
         if scopes := [(seed, crawl.scope) for seed, crawl in crawls if crawl.scope is not None]:
             visit.scope = VisitScope(visit, scopes)

@@ -208,8 +208,6 @@ class Operator:
         except PlanError:
             await self.registry.tell_partitions(await self._decide(name))
             raise
-        keys = self.keys
-        await self.redis.delete(keys.plan_yield(name), keys.plan_budget(name), keys.held_pages(name))
         if not await self.registry.replace_plan(record, None):
             raise PlanError(f"plan {name!r} was submitted or changed by somebody else meanwhile")
 

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from crawler.sites import Site
 
 T = TypeVar("T")
-SITES_CHANGED, PLANS_CHANGED = "sites", "plans"  # the messages that workers are sent on their wake channels
+SITES_CHANGED = "sites"  # a message that workers are sent on their wake channels
+PLANS_CHANGED = "plans"  # the first word of another, which the plan's name follows
 WRITE_TRIES = 100  # most tries to write a record that others change, too: each failed one is another command's success
 
 
@@ -127,19 +128,24 @@ class Registry:
             raw = await self._redis.hget(self._keys.plans, name)
             record = change(None if raw is None else self._load(name, raw))
             if await compare_and_set(self._redis, self._keys.plans, name, raw, orjson.dumps(asdict(record))):
-                await self._tell_workers(PLANS_CHANGED)
+                await self._tell_workers(f"{PLANS_CHANGED} {name}")
                 return record
         raise UnavailableError(f"plan {name!r} is changed by others all the time; try again")
 
     async def replace_plan(self, record: PlanRecord, other: PlanRecord | None) -> bool:
-        """Puts another record of a plan, or none, in place of one; returns False when that isn't there any more."""
+        """Puts another record of a plan, or none, in place of one; returns False when that isn't there any more.
+
+        With its record what was counted of a plan is deleted.
+        """
         raw = await self._redis.hget(self._keys.plans, record.name)
         if raw is None or self._load(record.name, raw) != record:
             return False
         value = None if other is None else orjson.dumps(asdict(other))
-        if not await compare_and_set(self._redis, self._keys.plans, record.name, raw, value):
+        counted = (self._keys.plan_yield, self._keys.plan_budget, self._keys.held_pages)
+        forgotten = [] if other else [key(record.name) for key in counted]
+        if not await compare_and_set(self._redis, self._keys.plans, record.name, raw, value, forgotten=forgotten):
             return False
-        await self._tell_workers(PLANS_CHANGED)
+        await self._tell_workers(f"{PLANS_CHANGED} {record.name}")
         return True
 
     async def tell_partitions(self, record: PlanRecord, *, deleted: bool = False) -> None:

@@ -234,6 +234,7 @@ class ConsumerSpider(FrontierSpider):
             if words is None or not (words.match_text or site.results.match_text):
                 matching.append(seed)
                 continue
+            visit.judged_by(seed, words.edition)
             present = await asyncio.to_thread(_combinations_in, fields, words.search)
             if present:
                 led_here = [combination for combination in map(tuple, seed.combinations) if combination in present]

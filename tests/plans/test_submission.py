@@ -173,6 +173,24 @@ class TestReplace:
         await node.submit(a_plan(6), replace=True)
         assert (await node.account("content")).ready == 1
 
+    @pytest.mark.parametrize("reason", ["lacks-words", "out-of-scope", "scope-hosts", "budget-pages", "timeout"])
+    @pytest.mark.parametrize("by_old_word", [False, True])
+    async def test_a_page_comes_back_that_its_old_edition_refuses_meanwhile(self, node, reason, by_old_word):
+        """It was claimed before the new one, or by a worker that hadn't heard of that yet."""
+        await node.submit(a_plan())
+        await node.content.offer([MINE])
+        before, held = await node.registry.plan("flood"), () if by_old_word else await node.claim(node.content)
+        await node.submit(a_plan(6), replace=True)
+        editions = {"flood": before.edition} if by_old_word else None
+        (claimed,) = held or await node.claim(node.content)
+        await node.content.settle(0, "A", [Settlement("fail", claimed, reason=reason, editions=editions)])
+        again = await node.claim(node.content)
+        assert (len(again), await node.sound()) == (reason != "timeout", True)
+        for claimed in again:  # judged by the new one, it fails
+            editions = {"flood": (await node.registry.plan("flood")).edition}
+            await node.content.settle(0, "A", [Settlement("fail", claimed, reason=reason, editions=editions)])
+        assert (await node.account("content")).failures == {reason: 1}
+
     async def test_a_cancelled_plan_s_pages_come_back_though_what_led_to_them_is_finished(self, node):
         """As by a link, a redirect or a search; but for those of words or sites that the plan doesn't have any more."""
         await node.submit(a_plan())

@@ -14,8 +14,9 @@
 --              else '0', and behind it the plans that it was delivered for, each after a space. Other plans of the seed
 --              have asked since it was claimed: it becomes ready for those
 --     retry    tried in vain for `reason`: due again in `amount` ms, or failed after MAX_ATTEMPTS tries
---     fail     failed for `reason`; served: as for `finish`, the plans that it was visited for. Where the reason is a
---              plan's budget and the plan was submitted anew since, the seed is ready again, due at `amount`
+--     fail     failed for `reason`; served: as for `finish`, the plans that it was visited for
+--     Of `retry` and `fail` ` PLAN EDITION` follows behind the reason for each plan by whose word the page was judged. If
+--              the reason is about a plan that was submitted anew since then, the seed is ready again instead of failed
 --     release  not tried: ready again, due at `amount`
 --     postpone not tried: ready again, due in `amount` ms
 --     fetch    claimed to be told of its page, but must be fetched: ready for that, due at `amount`; served: its host
@@ -129,11 +130,30 @@ local function end_untold(fingerprint, value, further, host, kinds, due)
   announces_release = true
 end
 
+-- Returns whether one of some plans was submitted anew since a page was judged by its word (`judged`: ` PLAN EDITION`
+-- for each), or since it was claimed: nobody has asked the new one. Editions are times.
+local function has_new_word(kinds, judged, claimed_at)
+  local editions = {}
+  for plan, edition in string.gmatch(judged, '([^ ]+) (%d+)') do editions[plan] = edition end
+  for _, kind in ipairs(kinds) do
+    if select(2, state_of_plan(kind.plan)) > tonumber(editions[kind.plan] or claimed_at) then return true end
+  end
+  return false
+end
+
 -- Ends the claim of a seed that failed for a reason which says nothing of the page to other plans than those in
--- `served`. For plans that have asked since it was claimed it becomes ready. Writes `seed` and `also`; deletes from
--- `tries` and `reasons`; the seed is new again to the plans that it failed for.
-local function end_refused(fingerprint, value, further, host, kinds, served, reason)
+-- `served`. For plans that have asked since it was claimed it becomes ready; and for all, where a plan's new word may
+-- be another one: what had failed before came back as that was submitted. Reads `execute`; writes `seed` and `also`;
+-- deletes from `tries` and `reasons`; the seed is new again to the plans that it failed for.
+local function end_refused(fingerprint, value, further, host, kinds, served, reason, judged)
   local refused, later, is_late = split(kinds, served)
+  if has_new_word(refused, judged, call('ZSCORE', execute, fingerprint) or now) then
+    call('HDEL', tries, fingerprint)
+    call('HDEL', reasons, fingerprint)
+    make_ready_later(fingerprint, host, kinds, now, value, further)
+    announces_release = true
+    return
+  end
   if #later == 0 then make_failed(fingerprint, kinds, reason); return end
   void_receipts()
   book_all(refused, 'failed', 1)
@@ -147,7 +167,7 @@ end
 
 -- Ends the claim of a seed that was tried in vain: it becomes ready for another try, or for its next visit if it is
 -- scheduled, or fails. Writes `tries`, `reasons` and `scheduled`, deletes from `crashes`.
-local function end_unfinished(fingerprint, value, further, host, kinds, wait_ms, reason, may_retry, served)
+local function end_unfinished(fingerprint, value, further, host, kinds, wait_ms, reason, may_retry, served, judged)
   call('HDEL', crashes, fingerprint)
   local tried, interval = increment(tries, fingerprint, 1), kinds[1].interval
   if may_retry and tried < max_attempts then
@@ -161,7 +181,7 @@ local function end_unfinished(fingerprint, value, further, host, kinds, wait_ms,
     book_all(kinds, 'missed', 1)
     make_ready_later(fingerprint, host, kinds, now + interval * 1000, value)
   elseif IS_OF_PLANS[reason] then
-    end_refused(fingerprint, value, further, host, kinds, served, reason)
+    end_refused(fingerprint, value, further, host, kinds, served, reason, judged)
   else
     make_failed(fingerprint, kinds, reason)
   end
@@ -181,14 +201,6 @@ local function record_finished()
   for plan, fingerprints in pairs(by_plan) do write_all('SREM', wanted .. plan, fingerprints) end
 end
 
--- Returns whether a plan was submitted anew since its budget was asked for a page: nobody has asked the new one.
-local function has_new_budget(use)
-  for plan, edition in string.gmatch(use, '([^ \n]+) (%d+)[^\n]*') do
-    if select(2, state_of_plan(plan)) > tonumber(edition) then return true end
-  end
-  return false
-end
-
 -- Ends the claims of the call that are still the owner's. Reads `claims`, `seed` and `also`; writes `used`; deletes
 -- from `execute`, `claims` and held:OWNER. Returns how many claims it ended, and how many it came to.
 local function settle()
@@ -199,25 +211,23 @@ local function settle()
   local ended, is_ended, done = {}, {}, 0
   for n, fingerprint in ipairs(fingerprints) do
     if not has_time() then break end
-    local operation, _, claim, amount_text, reason, served, use = settlement_words(n)
-    local amount = tonumber(amount_text)
+    local operation, _, claim, amount_text, words, served, use = settlement_words(n)
+    local amount, reason, behind = tonumber(amount_text), string.match(words, '^([^ ]*) ?(.*)$')
     if present[n] == claim and values[n] and not is_ended[fingerprint] then
       local host, kinds = host_and_kinds(values[n], further[n])
       local interval = kinds[1].interval
       ended[#ended + 1] = fingerprint
       is_ended[fingerprint] = true
       book_all(kinds, 'executing', -1)
-      if operation == 'fail' and string.match(reason, '^budget%-') then -- it has used nothing
-        if has_new_budget(use) then operation = 'release' end
-      elseif use ~= '' then
+      local has_used = not (operation == 'fail' and string.match(reason, '^budget%-'))
+      if use ~= '' and has_used then
         call('HSET', used, fingerprint .. claim, use)
       end
       if operation == 'finish' then
-        local note, target = string.match(reason, '^([^ ]*) ?(.*)$')
         if interval > 0 then
-          end_visited(fingerprint, values[n], host, kinds, amount, note)
+          end_visited(fingerprint, values[n], host, kinds, amount, reason)
         else
-          end_delivered(fingerprint, values[n], further[n], host, kinds, served, note, target)
+          end_delivered(fingerprint, values[n], further[n], host, kinds, served, reason, behind)
         end
       elseif operation == 'postpone' then
         make_ready_later(fingerprint, host, kinds, now + amount, values[n], further[n])
@@ -228,7 +238,7 @@ local function settle()
         end_untold(fingerprint, values[n], further[n], served, kinds, amount)
       else
         local may_retry = operation == 'retry'
-        end_unfinished(fingerprint, values[n], further[n], host, kinds, amount, reason, may_retry, served)
+        end_unfinished(fingerprint, values[n], further[n], host, kinds, amount, reason, may_retry, served, behind)
       end
       announces_turn = announces_turn or interval > 0 or operation == 'retry' or operation == 'postpone'
     end

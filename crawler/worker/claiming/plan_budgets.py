@@ -75,6 +75,7 @@ class PlanBudgets:
         """
         visit.use = visit.use or BudgetUse()
         visit.use.editions[seed.plan] = edition
+        visit.judged_by(seed, edition)
         try:
             if boottime() >= self._all_due:
                 await self._book(self._partitions)
@@ -100,13 +101,19 @@ class PlanBudgets:
     async def _ask(
         self, claimed: Claimed, seed: Seed, budget: PlanBudget, edition: int, over_claim: str = ""
     ) -> tuple[str, str]:
-        """Returns what take_page.lua does."""
+        """Returns what take_page.lua does.
+
+        Raises:
+            UnavailableError: The plan was deleted.
+        """
         now_s = int(crawl_time.now().timestamp())
-        arguments = [claimed.fingerprint, claimed.claim, over_claim, now_s, edition, _word(budget.seconds)]
+        arguments = [seed.plan, claimed.fingerprint, claimed.claim, over_claim, now_s, edition, _word(budget.seconds)]
         for name, field in _fields(seed, budget).items():
             arguments += (name, field, _word(getattr(budget, name)), int(name not in SUMS))
-        bound, holder = await self._run("take_page", seed.plan, arguments)
-        return as_text(bound), as_text(holder)
+        bound, holder = map(as_text, await self._run("take_page", seed.plan, arguments))
+        if bound == "deleted":
+            raise UnavailableError(f"plan {seed.plan} was deleted, and its budget with it")
+        return bound, holder
 
     async def _check_held(self, claimed: Claimed) -> None:
         """Makes sure that the claims of a seed before this one are over.
@@ -158,7 +165,7 @@ class PlanBudgets:
         await self._run("book_pages", plan, pages)
 
     async def _run(self, script: str, plan: str, arguments: Sequence[object]) -> Any:
-        keys = [self._keys.plan_budget(plan), self._keys.held_pages(plan)]
+        keys = [self._keys.plan_budget(plan), self._keys.held_pages(plan), self._keys.plans]
         return await scripts.run(self._redis, script, keys, arguments)
 
 

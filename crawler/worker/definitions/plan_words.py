@@ -28,10 +28,12 @@ class WordsOfPlan:
     Attributes:
         search: Finds its combinations in a text.
         match_text: It wants the pages alone whose text has those of one.
+        edition: The plan's that says so.
     """
 
     search: CombinationSearch
     match_text: bool
+    edition: int
 
 
 class PlanWords:
@@ -63,5 +65,5 @@ class PlanWords:
                 search = await asyncio.to_thread(CombinationSearch, plan.combinations())
             except HeadroomError as error:
                 raise UnavailableError(f"the words of plan {seed.plan}: {error}") from error
-            self._known[key] = WordsOfPlan(search, plan.file.match_text)
+            self._known[key] = WordsOfPlan(search, plan.file.match_text, record.edition)
         return self._known[key]

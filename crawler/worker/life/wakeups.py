@@ -27,6 +27,7 @@ JITTER_SECONDS = 0.005
 # Scripts say this of a host: a word, ms, and the host.
 HOST_MESSAGE = re.compile(rb"(backoff|crawl-delay) (\d{1,9}) (\S+)")
 PRIORITY_MESSAGE = re.compile(rb"priority (\S+) (\d)")
+PLANS_MESSAGE = re.compile(PLANS_CHANGED.encode() + rb"(?: (\S+))?")
 # A worker says the first of itself, an operator the second of a host.
 NAMED_MESSAGE = re.compile(rb"(starved|politeness) (\S+)")
 
@@ -42,7 +43,9 @@ class SitesChanged(NamedTuple):
 
 
 class PlansChanged(NamedTuple):
-    """Event: a plan's record in Redis has changed, or may have while nobody listened."""
+    """Event: a plan's record in Redis has changed; '' stands for any, which may have while nobody listened."""
+
+    plan: str = ""
 
 
 class PriorityChanged(NamedTuple):
@@ -123,8 +126,8 @@ class WakeUps:
             return False
         if of_plan := PRIORITY_MESSAGE.fullmatch(message):
             self._events.publish(PriorityChanged(of_plan[1].decode("utf-8", "replace"), int(of_plan[2])))
-        if message == PLANS_CHANGED.encode():  # with more seeds, it is told of these
-            self._events.publish(PlansChanged())
+        if changed := PLANS_MESSAGE.fullmatch(message):  # with more seeds, it is told of these
+            self._events.publish(PlansChanged((changed[1] or b"").decode("utf-8", "replace")))
             return False
         if message == SITES_CHANGED.encode():
             self._events.publish(SitesChanged())

@@ -105,7 +105,7 @@ class Offers:
         self._alone: set[asyncio.Task[None]] = set()  # send bundles that Redis doesn't take with others
         # By plan, what it has been given since pages were claimed whose links have the priority of before.
         self._priorities: dict[str, int] = {}
-        events.subscribe(PlansChanged, lambda _event: self._priorities.clear())  # first, or one may have been missed
+        events.subscribe(PlansChanged, self._forget_priorities)
         events.subscribe(PriorityChanged, lambda event: self._priorities.update({event.plan: event.priority}))
 
     async def offer(
@@ -155,6 +155,11 @@ class Offers:
         self._stats.inc_value("frontier/offered", sum(map(len, by_partition.values())))
         self._stats.inc_value("frontier/offered/new", fresh)
         return Offered(fresh, tuple(refused))
+
+    def _forget_priorities(self, event: PlansChanged) -> None:
+        """Forgets what a changed plan was given: it comes again, and what is claimed from now on has its own."""
+        for plan in [event.plan] if event.plan else [*self._priorities]:
+            self._priorities.pop(plan, None)
 
     def _prioritized(self, seed: Seed) -> Seed:
         """Returns a seed with its plan's newest priority, unless a scorer gave it one."""

@@ -115,6 +115,7 @@ class Visit:
         moved_to: Canonical URL of the page that is crawled in the place of this one; empty: none is.
         items: How many items it has yielded under the page's own `id`.
         use: What it uses of the budgets of these plans; None: they have none, or weren't asked yet.
+        editions: Plan -> the first edition by whose word the page was judged; None: by none so far.
         scope: The scopes of these plans; None: they have none, or it isn't known yet.
         seeds: The page as each plan wants it that isn't left out; the first plan's first.
         leads_on: The page leads to further pages, or has yielded more than items under its own `id`.
@@ -136,6 +137,7 @@ class Visit:
     is_low_yield: bool = field(default=False, init=False)
     answer: AnswerHead | None = field(default=None, init=False)
     use: BudgetUse | None = field(default=None, init=False)
+    editions: dict[str, int] | None = field(default=None, init=False)
     scope: VisitScope | None = field(default=None, init=False)
     seeds: tuple[Seed, ...] = field(init=False)
     deadline: Deadline = field(init=False)
@@ -224,6 +226,11 @@ class Visit:
         self._settlement = Settlement(operation, self.claimed, amount_ms, reason)
         return True
 
+    def judged_by(self, seed: Seed, edition: int) -> None:
+        """Notes by which edition of a plan the page is judged: by another one, it may be to be judged anew."""
+        self.editions = self.editions or {}
+        self.editions.setdefault(seed.plan, edition)
+
     def leave_out(self, *seeds: Seed) -> None:
         """Leaves plans to a visit of their own: what this one finds isn't for them, or didn't reach them.
 
@@ -307,6 +314,8 @@ class Visit:
         if self.use is not None:
             self.use.items = self.items
             settlement = replace(settlement, use=self.use)
+        if self.editions is not None:
+            settlement = replace(settlement, editions=self.editions)
         self._events.publish(VisitEnded(self, settlement))
 
     def _stop(self) -> None:

@@ -99,10 +99,15 @@ class Node:
                 await self.settle(partition, visits)
 
 
+async def begin(driver):
+    await driver.polite()
+    await driver.redis.hset(driver.keys.plans, mapping={"p": "its record", "q": "its record"})
+
+
 @pytest.fixture
 async def frontier(redis):
     driver = FrontierDriver(redis, PARTITIONS)
-    await driver.polite()
+    await begin(driver)
     for owner in "AB":
         await driver.session(owner)
     return driver
@@ -127,7 +132,7 @@ async def test_a_page_counts_once_at_whichever_command_its_worker_is_killed(redi
         number += 1
         await redis.flushdb()
         frontier = FrontierDriver(redis, PARTITIONS)
-        await frontier.polite()
+        await begin(frontier)
         await frontier.offer(*pages(3))
         async with redis_async(redis_settings) as dying:
             Fuse(dying, number, after=after)
@@ -282,3 +287,17 @@ async def test_junk_in_one_plan_s_key_stops_no_other_s_budget(frontier, redis):
     await frontier.offer(content(3, HOSTS[0], plan="q"))
     await Node(redis, "B", PlanBudget(pages=5)).work()
     assert (await counted(frontier, "q"))[0]["pages"] == 2
+
+
+async def test_a_page_in_flight_brings_back_no_budget_of_a_plan_that_was_deleted(redis, frontier):
+    await frontier.offer(*pages(1))
+    node = Node(redis, "A", PlanBudget(pages=5))
+    visits = await node.claim(0) + await node.claim(1)
+    await node.take(visits[0])
+    forgotten = [frontier.keys.plan_budget("p"), frontier.keys.held_pages("p")]
+    assert await scripts.compare_and_set(redis, frontier.keys.plans, "p", b"its record", None, forgotten=forgotten)
+    with pytest.raises(UnavailableError, match="plan p was deleted"):
+        await node.take(visits[1])
+    visits[0].end_part()
+    await node.settle(0, visits)
+    assert not await redis.exists(*forgotten)

@@ -179,7 +179,9 @@ async def test_links_of_pages_that_are_held_have_the_priority_that_their_plan_wa
     seeds = [content(1), replace(content(2), why="its words"), replace(content(3), plan="q")]
     offering.events.publish(PriorityChanged("p", 8))
     await offering.offers.offer(seeds)
-    offering.events.publish(PlansChanged())  # what is claimed from now on has its own
+    offering.events.publish(PlansChanged("q"))  # says nothing of this one
+    await offering.offers.offer([content(5)])
+    offering.events.publish(PlansChanged("p"))  # what is claimed from now on has its own
     await offering.offers.offer([content(4)])
     claimed = (await frontier.claim()).seeds
     assert {number: each.seed.priority for number, each in zip(numbers(claimed), claimed, strict=True)} == {
@@ -187,4 +189,5 @@ async def test_links_of_pages_that_are_held_have_the_priority_that_their_plan_wa
         2: 5,
         3: 5,
         4: 5,
+        5: 8,
     }
