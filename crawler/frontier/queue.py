@@ -253,6 +253,13 @@ class Queue:
         changed, _done = await self._run("prioritize", claimed.partition, arguments)
         return bool(changed)
 
+    async def moved_to(self, seed: Seed) -> str:
+        """Returns the canonical URL of the page that is crawled in the place of a finished one; empty: none is."""
+        partition = partition_of(seed.host, self.partitions)
+        redis: Any = self.redis  # its types don't know that the answer is awaited
+        url = await redis.hget(self.keys.partition(partition).of(self.frontier, "moved"), seed.fingerprint)
+        return as_text(url or b"")
+
     async def begin_fetch(self, claimed: Claimed) -> None:
         """Notes that the fetch of a suspected seed begins: should its worker die from now on, it is quarantined."""
         await self._run("begin_fetch", claimed.partition, [claimed.fingerprint, claimed.claim])

@@ -78,10 +78,12 @@ class SessionEnding(NamedTuple):
     Attributes:
         redis: The client that was that thread's.
         name: The session's.
+        now_s: By the partitions' clocks, since the epoch.
     """
 
     redis: Redis
     name: str
+    now_s: int
 
 
 class SessionExpired(NamedTuple):
@@ -277,7 +279,7 @@ class Session:
                 if lease.reachable:
                     ended &= lease.end(self._redis, self._seconds)
             if opened:
-                self._events.publish(SessionEnding(self._redis, self.name))
+                self._events.publish(SessionEnding(self._redis, self.name, int(crawl_time.now().timestamp())))
         except RedisError:
             return False
         finally:

@@ -20,7 +20,7 @@ from crawler.extract.language import language_of
 from crawler.extract.words import text_of_page
 from crawler.frontier.offer import OfferAnswer
 from crawler.robots.rules import robot_name
-from crawler.spiders.base import FrontierSpider, fetched
+from crawler.spiders.base import MAX_HOPS, FrontierSpider, fetched
 from crawler.worker.definitions.page_links import PageLinks
 from crawler.worker.visits.outcomes import Outcome, outcome_of_error, outcome_of_extract_error, outcome_of_status
 from crawler.worker.visits.refused import RefusedError
@@ -376,19 +376,38 @@ class ConsumerSpider(FrontierSpider):
         """Offers the page that a visit's page names as the one to index.
 
         Returns:
-            Why that page makes the item, or may; None: it failed, or nobody knows after the last try. Of two pages that
-            name each other, one waits a try longer.
+            Why that page makes the item, or may; None: it failed, has moved to this one, or nobody knows after the last
+            try. Of two pages that name each other, one waits a try longer.
 
         Raises:
             UnavailableError: The worker stops, and Redis is away.
         """
         answer = await self.claiming.offers.ask(named)
-        if answer is OfferAnswer.KNOWN:
+        if answer is OfferAnswer.KNOWN or (
+            answer is OfferAnswer.KNOWN_FINISHED and await self._has_moved_to(visit, named)
+        ):
             return None
         if answer is not OfferAnswer.KNOWN_STAYS_KNOWN:
             return reasons.CANONICAL  # should it be new and fail, `given_up` has this one crawled again
         tries_left = self.worker.config.frontier.max_attempts - visit.claimed.tries - 1
         return None if tries_left <= (named.url > visit.seed.url) else reasons.NAMES_ANOTHER
+
+    async def _has_moved_to(self, visit: Visit, finished: Seed) -> bool:
+        """Returns whether a finished page redirects to a visit's, be it by way of others.
+
+        Raises:
+            UnavailableError: As `_why_left_to`.
+        """
+        crawl, hop = await self.claiming.plan_crawls.of(finished), finished
+        for _ in range(MAX_HOPS):
+            url = await self.claiming.offers.moved_to(hop)
+            target = crawl.moved(hop, url) if url else None
+            if target is None:
+                return False
+            if target.fingerprint == visit.claimed.fingerprint:
+                return True
+            hop = target
+        return False
 
     def given_up(self, visit: Visit) -> None:
         """Has the page crawled again that has named a visit's page as the one to index. The visit waits for that."""

@@ -179,6 +179,14 @@ class Offers:
         tell = partial(self._queues[seed.frontier].offer_to, partition, [Proposal.of(self._prioritized(seed))], terms)
         return OfferAnswer((await self._until_taken(tell, 1))[0])
 
+    async def moved_to(self, seed: Seed) -> str:
+        """Returns as `Queue.moved_to`; waits as `offer` does.
+
+        Raises:
+            UnavailableError: As `offer`.
+        """
+        return await self._until_taken(partial(self._queues[seed.frontier].moved_to, seed), 1)
+
     async def refuse(self, seed: Seed, note: Note, number: int) -> None:
         """Counts pages that can't be offered, as `Queue.refuse`; waits as `offer` does.
 

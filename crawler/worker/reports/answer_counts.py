@@ -60,11 +60,10 @@ class AnswerTally:
         # By host, plan and what came: requests, bytes in and out, and ms of answers and delays.
         self._counts: dict[tuple[str, str, str], list[float]] = {}
         self._told_s = 0  # when it was told last, by the partitions' clocks
-        self._now_s = 0  # when the last renewal was, likewise
         if kept_s:
             events.subscribe(SeedSettled, self._settled)
             events.subscribe(SessionRenewed, lambda event: self._renewed(event.redis, event.name, event.now_s))
-            events.subscribe(SessionEnding, lambda event: self._tell(event.redis, event.name))
+            events.subscribe(SessionEnding, lambda event: self._tell(event.redis, event.name, event.now_s))
 
     def count(self, host: str, plan: str, came: str, traffic: Traffic) -> None:
         """Counts a request.
@@ -91,12 +90,11 @@ class AnswerTally:
                 sums[place] += number
 
     def _renewed(self, redis: Redis, name: str, now_s: int) -> None:
-        self._now_s = now_s
         if now_s >= self._told_s + TELL_SECONDS:
             self._told_s = now_s
-            self._tell(redis, name)
+            self._tell(redis, name, now_s)
 
-    def _tell(self, redis: Redis, owner: str) -> None:
+    def _tell(self, redis: Redis, owner: str, now_s: int) -> None:
         """Adds what was counted; what Redis doesn't get of it is lost. Blocking."""
         with self._lock:
             counted, self._counts = self._counts, {}
@@ -109,7 +107,7 @@ class AnswerTally:
             for by, name in names.items():
                 sums[by][name] = sums[by].get(name, NOTHING) + counts
         told = {by: busiest(names, MAX_NAMES_TOLD) for by, names in sums.items()}
-        hour_answers.add(redis, self._keys, self._now_s, told, self._kept_s)
+        hour_answers.add(redis, self._keys, now_s, told, self._kept_s)
 
 
 def _counts(came: str, numbers: Sequence[float]) -> AnswerCounts:

@@ -46,10 +46,9 @@ class AnswerOutbox:
         self._redaction = redaction
         self._lock = threading.Lock()
         self._unsent: dict[tuple[str, str], dict[str, AnswerHead]] = {}  # by site and reason, then by fingerprint
-        self._now_s = 0  # when the last renewal was, by the partitions' clocks
         events.subscribe(VisitEnded, self._visit_ended)
         events.subscribe(SessionRenewed, lambda event: self._tell(event.redis, event.now_s))
-        events.subscribe(SessionEnding, lambda event: self._tell(event.redis, self._now_s))
+        events.subscribe(SessionEnding, lambda event: self._tell(event.redis, event.now_s))
 
     def _visit_ended(self, event: VisitEnded) -> None:
         visit, settlement = event.visit, event.settlement
@@ -64,7 +63,6 @@ class AnswerOutbox:
 
     def _tell(self, redis: Redis, now_s: int) -> None:
         """Adds what waits to Redis; what Redis doesn't get of it is lost. Blocking."""
-        self._now_s = now_s
         with self._lock:
             unsent, self._unsent = self._unsent, {}
         for (site, reason), heads in unsent.items():

@@ -66,10 +66,9 @@ class Tally:
         self._hosts: dict[str, HostCounts] = {}
         self._plans: dict[str, Counter[str]] = {}
         self._hosts_told_s = 0  # when hosts were told last, by the partitions' clocks
-        self._now_s = 0  # when the last renewal was, by the partitions' clocks
         events.subscribe(SeedSettled, lambda event: self.settled(event.settlement))
         events.subscribe(SessionRenewed, lambda event: self.tell(event.redis, event.now_s))
-        events.subscribe(SessionEnding, lambda event: self.tell(event.redis, self._now_s, is_last=True))
+        events.subscribe(SessionEnding, lambda event: self.tell(event.redis, event.now_s, is_last=True))
 
     def settled(self, settlement: Settlement) -> None:
         """Counts a seed for its site, and what was delivered for its plans."""
@@ -119,7 +118,6 @@ class Tally:
         Raises:
             redis.exceptions.RedisError: Redis is away; it is told the next time.
         """
-        self._now_s = now_s
         with self._lock:
             counts, self._counts = self._counts, Counter()
         if counts:

@@ -82,8 +82,14 @@ def test_it_tells_now_and_then_and_as_the_session_ends(redis, events, tally, tol
     tally.count("a.test", "city", "200", PAGE)
     events.publish(SessionRenewed(redis, OWNER, NOW_S + 59))
     assert told("status")["200"].requests == 1
-    events.publish(SessionEnding(redis, OWNER))
+    events.publish(SessionEnding(redis, OWNER, NOW_S + 59))
     assert told("status")["200"].requests == 2
+
+
+def test_a_session_that_ends_before_it_is_renewed_tells_in_the_hour_of_its_end(redis, events, tally, told):
+    tally.count("a.test", "city", "200", PAGE)
+    events.publish(SessionEnding(redis, OWNER, NOW_S))
+    assert told("status")["200"].requests == 1
 
 
 def test_so_many_are_counted_and_so_many_told_and_the_rest_together(redis, events, tally, told, monkeypatch):

@@ -67,7 +67,7 @@ async def test_other_ends_and_pages_without_an_answer_leave_nothing(redis):
     AnswerOutbox(KEYS, events, 10**6, Redaction())
     events.publish(ended(1, operation="finish"))
     events.publish(ended(2, has_answer=False))
-    events.publish(SessionEnding(redis, "node:1:2:a"))
+    events.publish(SessionEnding(redis, "node:1:2:a", NOW_S))
     assert not redis.keys()
 
 

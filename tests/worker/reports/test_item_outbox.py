@@ -32,7 +32,7 @@ def test_they_are_told_now_and_then_and_at_the_end(redis, events):
     newest.delivered("blog", message(2, "blog"))
     events.publish(SessionRenewed(redis, "node:1:2:a", NOW_S + TELL_SECONDS - 1))
     assert ids(redis) == {"news-1"}
-    events.publish(SessionEnding(redis, "node:1:2:a"))
+    events.publish(SessionEnding(redis, "node:1:2:a", NOW_S))
     assert ids(redis) == {"news-1", "blog-2"}
 
 

@@ -104,7 +104,7 @@ def test_it_tells_what_hosts_answered_now_and_then_and_as_the_session_ends(redis
     tally.answered("b.test", 200, 1)
     events.publish(SessionRenewed(redis, "node:1:2:a", NOW_S + 59))
     assert hosts_told(redis) == {"a.test": "2 110 1"}
-    events.publish(SessionEnding(redis, "node:1:2:a"))
+    events.publish(SessionEnding(redis, "node:1:2:a", NOW_S + 59))
     assert hosts_told(redis) == {"a.test": "2 110 1", "b.test": "1 1 0"}
 
 
