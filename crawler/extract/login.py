@@ -37,10 +37,14 @@ def refuse_login(page: Fetched, tree: turbohtml.Document) -> None:
     """Refuses a page to which the request for another one was sent on, if it is a login.
 
     Raises:
-        ExtractError: `login`: it asks for a password, and its address says where to go on after that. A page that has
+        ExtractError: `login`: its address is that of a login, and the one that was asked for isn't; others may ask for
+            the password. Or it asks for a password, and its address says where to go on after that. A page that has
             moved may have a box for members, too; but its address doesn't name the old one.
     """
-    if page.sent_on and _leads_back(page.sent_on) and tree.select_one(_PASSWORD) is not None:
+    if page.sent_on is None:
+        return
+    sent_to_login = _is_named_login(page.sent_on.to) and not _is_named_login(page.sent_on.asked)
+    if sent_to_login or (_leads_back(page.sent_on) and tree.select_one(_PASSWORD) is not None):
         raise ExtractError(reasons.LOGIN, f"sent on to {page.sent_on.to[:300]}")
 
 

@@ -39,11 +39,18 @@ def reason(url, body, site, sent_on=None):
         ("https://a.test/topic/7?page=2&back=/topic/7", PASSWORD, False),
         ("http://a.test/topic/7?action=login&back=/topic/7?page=2", PASSWORD, True),
         ("http://a.test/enter?back=/", PASSWORD, False),
+        ("http://a.test/login", "<a href=/sso/start>Continue with your organisation</a>", True),
+        ("http://a.test/about-login", "", False),
         ("http://a.test/enter?" + "&".join(["next=/topic/7"] * 60), PASSWORD, False),
     ],
 )
 def test_a_login_to_which_a_request_is_sent_on_names_the_page(to, field, is_login, site):
     assert reason(to, TEXT + field, site, SentOn(ASKED, to)) == ("login" if is_login else None)
+
+
+def test_a_page_named_as_a_login_that_moved_is_none():
+    sent_on = SentOn("http://a.test/wiki/Log_in", "http://a.test/wiki/Login")
+    assert reason(sent_on.to, TEXT, ALONE, sent_on) is None
 
 
 @pytest.mark.parametrize(
