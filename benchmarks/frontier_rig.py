@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import redis as sync
 
 from crawler.base.models import Claimed, Seed
+from crawler.cluster.node_shares import Members
 from crawler.frontier import scripts
 from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import Keys
+from crawler.frontier.owners import owner_node, process_of
 from crawler.frontier.queue import Queue
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.servers.redis import redis_async
+from crawler.worker.claiming.preference import Preference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,6 +113,11 @@ class Rig:
         self.queue = Queue(self.redis, FrontierConfig(self.keys), "content")
         self.meters = {name: Meter(self.client) for name in ("offer", "claim", "settle")}
         self._claims = itertools.count(1)
+        workers = {owner_node(owner): [process_of(owner)] for owner in OWNERS}
+        members = Members(dict.fromkeys(workers, 1.0), workers)
+        self.preferences = {owner: Preference(self.redis, self.keys, "content", owner) for owner in OWNERS}
+        for preference in self.preferences.values():
+            preference.heed(members)
         for owner in OWNERS:
             self.run_now("session", "open", owner, SESSION_MS)
         self.polite()
@@ -159,7 +167,18 @@ class Rig:
                 state = "locked"
                 while state == "locked":
                     claim = f"{owner}#{next(self._claims)}"
-                    answer = await self.queue.claim(0, owner, claim, max_seeds=max_seeds, carrying=len(taken[owner]))
+                    preference = self.preferences[owner]
+                    preferred = preference.next_hosts(0, max_seeds)
+                    answer = await self.queue.claim(
+                        0,
+                        owner,
+                        claim,
+                        max_seeds=max_seeds,
+                        carrying=len(taken[owner]),
+                        preferred=preferred,
+                        line_length=preference.line_length(0, preferred),
+                    )
+                    preference.heard(0, preferred, answer)
                     state = answer.state
                 taken[owner] += answer.seeds
 

@@ -3,7 +3,8 @@
     .venv/bin/python -m benchmarks.known_pages                    # some two minutes
     .venv/bin/python -m benchmarks.known_pages --remembered 1000 20000 64000 250000
 
-A crawl's links, without its pages: four workers take ten pages of a host in turn, and offer what each of them links to.
+A crawl's links, without its pages: four workers take ten pages of a host in turn, and offer what each of them links to:
+of the host that has waited longest, or of the first of those in line that they prefer (`crawler.cluster.node_shares`).
 How many pages a host has follows Zipf's law. A page links to its host's menu, to its neighbours in a list and to
 pages of other hosts, most often of the largest. Offers go through the real `KnownPages` and `Queue` to a real Valkey
 that keeps an append-only file; its CPU is that of its main thread, so it says something on a busy machine, too.
@@ -25,7 +26,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks.frontier_rig import OWNERS, PLAN, SITE, Meter, Rig
 from crawler.base.models import Seed
+from crawler.cluster.node_shares import Members
 from crawler.frontier.offer import OfferTerms, Proposal
+from crawler.worker.claiming.preference import LINE_OF_WORKER
 from crawler.worker.offers.known_pages import KnownPages
 from testbed.servers import Redis as Server
 
@@ -44,15 +47,31 @@ def pages_by_host(pages: int) -> list[int]:
     return [max(PAGES_OF_TURN, round(pages * weight / sum(weights))) for weight in weights]
 
 
-def turns(pages: int, links_of: random.Random) -> Iterator[list[list[str]]]:
-    """Yields the links of each page of a turn, hosts in the order in which their turns come around."""
+def turns(pages: int, members: Members | None, links_of: random.Random) -> Iterator[tuple[int, list[list[str]]]]:
+    """Yields who takes each turn, and the links of its pages. Hosts wait in line, and again behind all after a turn.
+
+    Args:
+        members: Has each worker take the first host of the line's beginning that it prefers; None: the first one.
+    """
     sizes = pages_by_host(pages)
-    hosts = range(len(sizes))
-    for first in range(0, sizes[0], PAGES_OF_TURN):
-        for host in hosts:
-            if first < sizes[host]:
-                of_turn = range(first, min(first + PAGES_OF_TURN, sizes[host]))
-                yield [links(host, page, sizes, links_of) for page in of_turn]
+    waiting = list(range(len(sizes)))
+    next_page = [0] * len(sizes)
+    for worker in itertools.cycle(range(WORKERS)):
+        if not waiting:
+            return
+        line = waiting[: WORKERS * LINE_OF_WORKER] if members else []
+        ours = (at for at, host in enumerate(line) if members and members.first_worker(name(host)) == f"{worker}")
+        host = waiting.pop(next(ours, 0))
+        of_turn = range(next_page[host], min(next_page[host] + PAGES_OF_TURN, sizes[host]))
+        yield worker, [links(host, page, sizes, links_of) for page in of_turn]
+        next_page[host] = of_turn.stop
+        if of_turn.stop < sizes[host]:
+            waiting.append(host)
+
+
+def name(host: int) -> str:
+    """Returns a host's name."""
+    return f"www{host}.example.org"
 
 
 def links(host: int, page: int, sizes: Sequence[int], links_of: random.Random) -> list[str]:
@@ -61,19 +80,17 @@ def links(host: int, page: int, sizes: Sequence[int], links_of: random.Random) -
     neighbours = [(host, min(page + number, sizes[host] - 1)) for number in range(1, NEIGHBOURS + 1)]
     others = links_of.choices(range(len(sizes)), weights=sizes, k=ELSEWHERE)
     elsewhere = [(other, int(sizes[other] * links_of.random() ** 2)) for other in others]
-    return [f"https://www{at}.example.org/{number}/a-page" for at, number in (*menu, *neighbours, *elsewhere)]
+    return [f"https://{name(at)}/{number}/a-page" for at, number in (*menu, *neighbours, *elsewhere)]
 
 
-async def crawl(server: Server, remembered: int, pages: int) -> None:
+async def crawl(server: Server, remembered: int, pages: int, members: Members | None) -> None:
     """Offers the links of all pages, and prints what that cost."""
     rig = Rig(server, durable=True)
     meter = Meter(rig.client)
     known = [KnownPages(rig.queue, remembered) for _ in range(WORKERS)]
     counted, cpu_s = Counter[str](), 0.0
     meter.start()
-    takers = itertools.cycle(range(WORKERS))
-    for of_turn in turns(pages, random.Random(1)):
-        worker = next(takers)
+    for worker, of_turn in turns(pages, members, random.Random(1)):
         for urls in of_turn:
             proposals = [Proposal.of(Seed(url, PLAN, SITE)) for url in dict.fromkeys(urls)]
             begun_s = time.process_time()
@@ -81,8 +98,10 @@ async def crawl(server: Server, remembered: int, pages: int) -> None:
             cpu_s += time.process_time() - begun_s
             counted += Counter(pages=1, links=len(proposals), hits=hits)
     meter.stop(counted["pages"])
+    taken = "own hosts first" if members else "any host"
     print(
-        f"| {remembered:,} | {counted['links']:,} | {100 * counted['hits'] / counted['links']:.1f} % "
+        f"| {remembered:,} | {taken} | {counted['links']:,} "
+        f"| {100 * counted['hits'] / counted['links']:.1f} % "
         f"| {meter.cost.cpu_us:.1f} | {1e6 * cpu_s / counted['pages']:.0f} |"
     )
     await rig.redis.aclose()
@@ -94,11 +113,13 @@ async def main() -> None:
     options.add_argument("--remembered", type=int, nargs="+", default=[1_000, 20_000, 64_000, 250_000])
     options.add_argument("--pages", type=int, default=PAGES)
     chosen = options.parse_args()
-    print("| pages remembered | links | counted only | Redis CPU us a page | worker's CPU us a page |")
-    print("|--:|--:|--:|--:|--:|")
-    for remembered in chosen.remembered:
+    nodes = [str(worker) for worker in range(WORKERS)]
+    members = Members(dict.fromkeys(nodes, 1.0), {node: [node] for node in nodes})
+    print("| pages remembered | workers take | links | counted only | Redis CPU us a page | worker's CPU us a page |")
+    print("|--:|---|--:|--:|--:|--:|")
+    for remembered, preferring in itertools.product(chosen.remembered, (None, members)):
         with tempfile.TemporaryDirectory() as folder, Server(Path(folder)) as server:
-            await crawl(server, remembered, chosen.pages)
+            await crawl(server, remembered, chosen.pages, preferring)
 
 
 if __name__ == "__main__":

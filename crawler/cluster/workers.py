@@ -14,6 +14,7 @@ from crawler.frontier.session import LAPSED_SHOWN_SECONDS, RENEWALS_PER_SESSION
 
 if TYPE_CHECKING:
     from crawler.base.models import Frontier
+    from crawler.frontier.keys import Keys
     from crawler.plans.operator import Operator
 
 # The share of a session that is left when three renewals were missed: 6 s of 15 s.
@@ -21,7 +22,7 @@ LEFT_OF_OVERDUE = 1 - 3 / RENEWALS_PER_SESSION
 SPIDERS: dict[Frontier, str] = {"nav": "producer", "content": "consumer"}
 REPORTED_NUMBERS = tuple(
     """carrying pages_per_minute egress_down_s room cpu_percent memory_percent own_cpu_percent own_memory_percent
-    memory_limit_percent cpu_limit_percent first_batch""".split()
+    memory_limit_percent cpu_limit_percent first_batch weight""".split()
 )
 
 
@@ -57,18 +58,22 @@ async def read_workers(operator: Operator) -> list[dict[str, Any]]:
                 leases[process_of(owner)] = deadline_ms - here_ms  # the latest: they come in the order of deadlines
         for process, lease_ms in leases.items():
             left_ms[process] = min(lease_ms, left_ms.get(process, math.inf))
-    async with redis.pipeline(transaction=False) as pipeline:
-        for node in await redis.zrange(operator.keys.node_names, 0, -1):
-            pipeline.hgetall(operator.keys.node(as_text(node)))
-        of_nodes = await pipeline.execute()
-    for name, raw in (entry for of_node in of_nodes for entry in of_node.items()):
-        owner = as_text(name)
-        owners[process_of(owner)], reports[process_of(owner)] = owner, load_report(raw)
+    for owner, report in await read_reports(redis, operator.keys):
+        owners[process_of(owner)], reports[process_of(owner)] = owner, report
     return [
         _describe(owner, reports.get(process, {}), left_ms.get(process), now_ms, operator.session_s)
         for process, owner in sorted(owners.items())
         if left_ms.get(process, 0) >= -1000 * LAPSED_SHOWN_SECONDS
     ]
+
+
+async def read_reports(redis: Any, keys: Keys) -> list[tuple[str, dict[str, Any]]]:
+    """Returns what each worker has reported last, under the owner id that it reports by."""
+    async with redis.pipeline(transaction=False) as pipeline:
+        for node in await redis.zrange(keys.node_names, 0, -1):
+            pipeline.hgetall(keys.node(as_text(node)))
+        of_nodes = await pipeline.execute()
+    return [(as_text(owner), load_report(raw)) for of_node in of_nodes for owner, raw in of_node.items()]
 
 
 def load_report(raw: bytes) -> dict[str, Any]:

@@ -38,6 +38,11 @@ ABOUT_ROWS = (
     "lapsed: it is gone, and other workers get its seeds; it is shown for an hour at most. While versions differ, as "
     "during an upgrade, a last line counts them."
 )
+ABOUT_SHARES = (
+    "A node's workers claim pages of its own hosts first, then of any others, so that they see links again that they "
+    "remember. Its weight is the number of its cores, or of GiB of its memory where those are fewer, within its "
+    "limits, times NODE_WEIGHT. Drained nodes have no share. The last column is of 20,000 hosts at most."
+)
 AFTER_STOP = (
     "They exit with status 0 within 30 seconds. What starts them, such as systemd or Kubernetes, may start others in "
     "their place; drain the node where none shall work."
@@ -55,6 +60,12 @@ class Command(ActionCommand):
             "show a row for each worker (a process of scrapy crawl), and the orders in force; nodes alone does it, too",
             "list",
             more=(ABOUT_ROWS,),
+        ),
+        "shares": Action(
+            "",
+            "show which share of all hosts each node is to have, and has of those whose pages wait",
+            "shares",
+            more=(ABOUT_SHARES,),
         ),
         "drain": Action(
             "NODE ...",
@@ -92,6 +103,14 @@ class Command(ActionCommand):
             orders = await NodeOrders(operator.redis, operator.keys).all()
         answer = {"workers": workers, "orders": {node: asdict(order) for node, order in orders.items()}}
         print_answer(opts, answer, partial(_print_nodes, orders))
+
+    async def do_shares(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002 -- of every action
+        """Shows the nodes' shares of the hosts."""
+        from crawler.cluster.node_shares import read_shares
+
+        async with self.connect() as operator:
+            shares = await read_shares(operator)
+        print_answer(opts, {"shares": shares}, _print_shares)
 
     def act(self, name: str, args: list[str], opts: argparse.Namespace) -> Coroutine[Any, Any, None] | None:
         """Orders what needs nothing but nodes; else as every command."""
@@ -148,6 +167,15 @@ def _print_nodes(orders: dict[str, NodeOrder], answer: dict[str, Any]) -> None:
     else:
         print("no worker runs; scrapy crawl producer and scrapy crawl consumer start one each")
     _print_orders({node: order for node, order in orders.items() if order.drained or not order.keeps_limits})
+
+
+def _print_shares(answer: dict[str, Any]) -> None:
+    columns = ("frontier", "node", "weight", "workers", "share_percent", "hosts", "hosts_percent")
+    if answer["shares"]:
+        names = ("frontier", "node", "weight", "workers", "share %", "hosts", "hosts %")
+        print_table(names, ([share[column] for column in columns] for share in answer["shares"]))
+    else:
+        print("no worker claims anything")
 
 
 def _print_orders(orders: dict[str, NodeOrder]) -> None:

@@ -454,6 +454,14 @@ NODE_CPU_LIMIT_PERCENT: Final = Number(
     low=1,
     high=100,
 )
+NODE_WEIGHT: Final = Number(
+    "NODE_WEIGHT",
+    1,
+    "How many times the hosts a node is to have that its processors and memory stand for, beside other nodes. Its "
+    "workers claim those hosts first, then any others, so that they see pages again that they know.",
+    low=0.01,
+    high=1_000,
+)
 FIRST_BATCH: Final = Whole(
     "FIRST_BATCH",
     5,

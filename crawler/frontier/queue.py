@@ -75,12 +75,14 @@ class ClaimAnswer:
         wait_ms: How long until a claim may succeed; None when nothing is in sight.
         seeds: What the owner now holds; empty unless `state` is `ok` or `quarantined`.
         leaves_seeds: Whether seeds were left to workers with a browser, since the owner has none.
+        line: Hosts whose time has come, those first that the next claim would look at first; as many as were asked for.
     """
 
     state: ClaimState
     wait_ms: int | None
     seeds: list[Claimed]
     leaves_seeds: bool = False
+    line: tuple[str, ...] = ()
 
     @property
     def may_lack_turn(self) -> bool:
@@ -175,7 +177,16 @@ class Queue:
         await self.offer_batch(partition_of(seed.host, self.partitions), (), counts=[count])
 
     async def claim(
-        self, partition: int, owner: str, claim: str, *, max_seeds: int, carrying: int, has_browser: bool = True
+        self,
+        partition: int,
+        owner: str,
+        claim: str,
+        *,
+        max_seeds: int,
+        carrying: int,
+        has_browser: bool = True,
+        preferred: Sequence[str] = (),
+        line_length: int = 0,
     ) -> ClaimAnswer:
         """Claims up to `max_seeds` seeds of one partition, under its lock, in one round trip.
 
@@ -184,6 +195,8 @@ class Queue:
             carrying: How many seeds the owner holds already.
             has_browser: Whether the owner can render pages; if not, hosts whose pages must all be rendered are left to
                 others.
+            preferred: Hosts whose seeds are given first, where no other host has waited much longer: a few of a `line`.
+            line_length: How many hosts the answer's `line` may name.
         """
         keys, lock_token = self._script_keys[partition], secrets.token_bytes(8)
         await self._recall_given_up(partition, owner)
@@ -191,19 +204,20 @@ class Queue:
         with in_flight.call(claim) as serial:
             try:
                 lock = ["SET", keys[0], lock_token, "NX", "PX", self._config.lock_ms]
-                numbers = [serial, max_seeds, carrying, self._config.lock_ms, int(has_browser)]
-                arguments = [self._channel, self._other_channel, lock_token, owner, claim, *numbers]
+                numbers = [serial, max_seeds, carrying, self._config.lock_ms, int(has_browser), line_length]
+                arguments = [self._channel, self._other_channel, lock_token, owner, claim, *numbers, *preferred]
                 answer = await scripts.run_after(self.redis, "claim", keys, arguments, first=lock)
             except OutOfMemoryError:  # the script did nothing
                 return ClaimAnswer("full", FULL_MILLISECONDS, [])
-            state, wait_ms, _now, flat, left = answer
+            state, wait_ms, _now, flat, left, in_line = answer
             seeds, damaged = self._read_claimed(partition, claim, flat, is_quarantined=state == b"quarantined")
             # This comes before the call counts as answered: should Redis go away now, all that it gave is recalled.
             if damaged:
                 await self._fail_damaged(partition, owner, damaged, {(seed.seed.host, seed.turn) for seed in seeds})
         in_flight.hold(seeds)
         waits = None if wait_ms < 0 else int(wait_ms)
-        return ClaimAnswer(cast("ClaimState", state.decode()), waits, seeds, left == 1)
+        line = tuple(host for host in map(as_text, in_line) if host != DELIVERED)
+        return ClaimAnswer(cast("ClaimState", state.decode()), waits, seeds, left == 1, line)
 
     def _read_claimed(
         self, partition: int, claim: str, flat: Sequence[Any], *, is_quarantined: bool

@@ -66,6 +66,7 @@ class WorkerConfig:
     egress_doubt_s: float
     heartbeat_file: str
     limits: Limits
+    node_weight: float
     known_pages: int
     start_lists: tuple[StartList, ...]
     sites_dir: str
@@ -96,6 +97,7 @@ class WorkerConfig:
             connect_s=config.CONNECT_SECONDS.of(settings),
             heartbeat_file=config.HEARTBEAT_FILE.of(settings),
             limits=Limits.from_settings(settings),
+            node_weight=config.NODE_WEIGHT.of(settings),
             known_pages=config.KNOWN_PAGES.of(settings),
             start_lists=start_lists(settings, frontier.keys.prefix),
             sites_dir=config.SITES_DIR.of(settings),

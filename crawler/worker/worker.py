@@ -168,6 +168,7 @@ class Worker:
             "duties": self._duties.run(),
             "wake-ups": self.life.wakeups.listen(),
             "orders": self.life.orders.follow(),
+            "preference": self.claiming.preference.follow(),
             "start lists": self.start_lists.read(),
         }
         self._tasks = [start(work, name=name, died=self.events.publish) for name, work in in_background.items()]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 
 import orjson
+import pytest
 from commands.answers import error_of, json_of, lines_of
 
+from crawler.base.models import Seed
 from crawler.cluster import audit
 
 REPORT = {
@@ -24,6 +26,7 @@ REPORT = {
     "memory_limit_percent": 90,
     "cpu_limit_percent": 80,
     "first_batch": 5,
+    "weight": 2.0,
     "sinks_down": [],
     "why_no_claims": "",
     "why_no_browser": "",
@@ -78,6 +81,27 @@ async def test_workers_by_node_with_their_load(scrapy, operator):
     }
     assert 1 <= first["age_s"] < 60
     assert first["session_s"] <= 10
+
+
+async def test_shares_of_the_hosts_by_weight(scrapy, operator):
+    assert lines_of(scrapy("nodes", "shares")) == ["no worker claims anything"]
+    living = {"next_s": 3.0, "session_length_s": 15.0}
+    await add_worker(operator, "a-node:10:1:x", weight=3.0, **living)
+    await add_worker(operator, "a-node:11:1:x", weight=3.0, **living)
+    await add_worker(operator, "b-node:20:1:x", weight=1.0, **living)
+    await add_worker(operator, "c-node:30:1:x", frontier="nav", **living)
+    await add_worker(operator, "d-node:40:1:x", drained=True, **living)
+    await add_worker(operator, "e-node:50:1:x", age_s=19.0, **living)
+    assert lines_of(scrapy("nodes", "shares")) == [
+        "frontier node weight workers share % hosts hosts %",
+        "content a-node 3.0 2 75.0 0",
+        "content b-node 1.0 1 25.0 0",
+        "nav c-node 2.0 1 100.0 0",
+    ]
+    await operator.queues["content"].offer([Seed(f"http://h{number}.test/", "p", "s") for number in range(200)])
+    shares = json_of(scrapy("nodes", "shares", "--json"))["shares"]
+    assert [share["hosts_percent"] for share in shares] == [pytest.approx(75, abs=10), pytest.approx(25, abs=10), None]
+    assert sum(share["hosts"] for share in shares) == 200
 
 
 async def test_a_worker_that_lost_its_lease_and_began_anew_is_one_row_with_its_figures(scrapy, operator):

@@ -81,7 +81,15 @@ STEPS = {  # each kind of step: how likely it is, and what it takes
         },
     ),
     "refuse": (1, {"frontier": FRONTIER, "page": _page}),
-    "claim": (40, {"who": WHO, "max_seeds": _one_of(*range(1, 9)), "fate": FATE}),
+    "claim": (
+        40,
+        {
+            "who": WHO,
+            "max_seeds": _one_of(*range(1, 9)),
+            "preferred": _one_of((), (), *((host,) for host in HOSTS), HOSTS, ("no.test", "+", *HOSTS[1:])),
+            "fate": FATE,
+        },
+    ),
     "begin": (6, {"who": WHO}),
     "settle": (
         36,
@@ -356,7 +364,7 @@ class Interleaving:
         await self.driver.queues[frontier].refuse(seed, "script-route", 2)
         self.model.refuse(frontier, self._record(seed), "script-route", 2)
 
-    async def claim(self, who, max_seeds, fate="heard"):
+    async def claim(self, who, max_seeds, preferred=(), fate="heard"):
         slot = self.slots[who]
         self._follow_recall(slot)
         claim, owner = f"{slot.owner}#{next(self.driver.claims)}", slot.owner
@@ -365,7 +373,9 @@ class Interleaving:
         def follow(seen):
             return self.model.claim(slot.frontier, owner, claim, max_seeds, carrying, serial, seen)
 
-        call = self.driver.queues[slot.frontier].claim(0, owner, claim, max_seeds=max_seeds, carrying=carrying)
+        call = self.driver.queues[slot.frontier].claim(
+            0, owner, claim, max_seeds=max_seeds, carrying=carrying, preferred=preferred, line_length=len(preferred)
+        )
         heard, answer, expected = await self._sent(fate, call, follow)
         if not heard:
             serial = self._in_flight(slot).unanswered[-1][1]

@@ -12,12 +12,14 @@
 --   3. If a seed is in quarantine, since workers have died while they fetched it (lib/states.lua), the owner may be the
 --      one who tries it next, with nothing beside it. An owner who still holds others is laden: it is to end them,
 --      claim no more, and then ask again.
---   4. It gives seeds of the hosts that have waited longest, each on a free turn of its host (lib/turns.lua).
+--   4. It gives seeds of the hosts that have waited longest, each on a free turn of its host (lib/turns.lua); before
+--      them those of hosts that the owner prefers, if they have waited about as long.
 --   5. It says when the next claim may succeed.
 --
 -- ARGV: wake channel, the other frontier's; lock token; owner, claim id, serial number of the call; most seeds to give;
---   how many seeds the owner carries; LOCK_MILLISECONDS; 1 if the owner has a browser, else 0.
--- Returns {state, next_ms, server_ms, seeds, left}:
+--   how many seeds the owner carries; LOCK_MILLISECONDS; 1 if the owner has a browser, else 0; how many hosts in line
+--   to name; hosts that the owner prefers, a few of those that it was told to be in line.
+-- Returns {state, next_ms, server_ms, seeds, left, line}:
 --   state    'ok', 'locked' (next_ms: what is left of the lock), 'lapsed' (the owner must open a session first),
 --            'laden' (as said under 3), or 'quarantined' (the one seed given is)
 --   next_ms  ms until a claim may succeed; -1: nothing is in sight
@@ -25,6 +27,7 @@
 --            (0 for a page that needs no fetch, nor a turn), when it was due, tries, delay of its host in ms, and 1 if
 --            it is suspected of killing workers, else 0
 --   left     1 if seeds were left to owners with a browser, since this one has none; else 0
+--   line     those hosts whose time has come that the next claim would look at first
 
 -- Bounds of one call.
 local MOST = {
@@ -53,13 +56,13 @@ local leaves_hosts = not has_browser and call('EXISTS', browser_sites) == 1
 local function refuse()
   if call('GET', lock) ~= token then
     call('PEXPIRE', lock, lock_ms, 'LT') -- it is junk without an end, or lasts longer since Redis's clock was set back
-    return { 'locked', math.max(0, call('PTTL', lock)), now, {}, 0 }
+    return { 'locked', math.max(0, call('PTTL', lock)), now, {}, 0, {} }
   end
   local deadline = call('ZSCORE', sessions, owner)
   local has_lapsed = not deadline or tonumber(deadline) < now
   if has_lapsed or is_void(owner, serial) then
     call('DEL', lock)
-    return { has_lapsed and 'lapsed' or 'locked', 0, now, {}, 0 }
+    return { has_lapsed and 'lapsed' or 'locked', 0, now, {}, 0, {} }
   end
 end
 
@@ -424,41 +427,60 @@ local function is_full()
   return given.number >= max_seeds or moved + given.number >= MOST.moves or not has_time()
 end
 
--- Returns the first hosts whose time has come, at most `limit`. To an owner with a browser also those that were left to
--- such owners: one of each kind in turn, so that neither holds the other up.
-local function hosts_due(limit)
-  local for_all = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, limit)
-  if not any_left then return for_all end
-  local range = { text(FOR_BROWSERS), text(FOR_BROWSERS + now) }
-  local left = call('ZRANGE', hosts, range[1], range[2], 'BYSCORE', 'LIMIT', 0, limit)
-  local mixed = {}
-  for n = 1, math.max(#for_all, #left) do
-    mixed[#mixed + 1] = for_all[n]
-    mixed[#mixed + 1] = left[n]
-  end
-  return mixed
-end
+local give_from_hosts
+do -- a script has at most 200 locals at once
+  local PASSED_MS = 5000 -- how much longer than one that is preferred a host that is passed by may have waited
 
--- Gives up to `max_seeds` seeds of hosts whose time has come, those that have waited longest first, and places each
--- host anew. Seeds that need no fetch are at most half of what is left to give, so that they hold no others up. Reads
--- and writes `hosts` and the hosts' turns.
-local function give_from_hosts()
-  local looked_at = 0
-  while not is_full() and looked_at < MOST.hosts do
-    local limit = math.min(max_seeds - given.number, MOST.hosts_per_read)
-    local due_hosts = hosts_due(limit)
-    if #due_hosts == 0 then break end
-    for _, host in ipairs(due_hosts) do
+  -- Returns the first hosts whose time has come, at most `limit`. To an owner with a browser also those that were left
+  -- to such owners: one of each kind in turn, so that neither holds the other up.
+  local function hosts_due(limit)
+    local for_all = call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, limit)
+    if not any_left then return for_all end
+    local range = { text(FOR_BROWSERS), text(FOR_BROWSERS + now) }
+    local left = call('ZRANGE', hosts, range[1], range[2], 'BYSCORE', 'LIMIT', 0, limit)
+    local mixed = {}
+    for n = 1, math.max(#for_all, #left) do
+      mixed[#mixed + 1] = for_all[n]
+      mixed[#mixed + 1] = left[n]
+    end
+    return mixed
+  end
+
+  -- Gives seeds of hosts that the owner prefers (ARGV), unless the host that has waited longest comes first.
+  local function give_from_preferred()
+    local preferred = { unpack(ARGV, 12) }
+    if #preferred == 0 then return end
+    local first = call('ZRANGE', hosts, 0, 0, 'WITHSCORES')
+    local latest = math.min(now, tonumber(first[2] or '0') + PASSED_MS)
+    for n, at in ipairs(read_all('ZMSCORE', hosts, preferred)) do
       if is_full() then break end
-      looked_at = looked_at + 1
-      if host == DELIVERED then
-        local due = give_delivered(math.ceil((max_seeds - given.number) / 2))
-        update_host(place_host, hosts, host, due, now)
-      else
-        serve_host(host)
-      end
+      if at and tonumber(at) <= latest and preferred[n] ~= DELIVERED then serve_host(preferred[n]) end
     end
     flush_hosts()
+  end
+
+  -- Gives up to `max_seeds` seeds of hosts whose time has come, those that have waited longest first but for those that
+  -- the owner prefers, and places each host anew. Seeds that need no fetch are at most half of what is left to give, so
+  -- that they hold no others up. Reads and writes `hosts` and the hosts' turns.
+  function give_from_hosts()
+    give_from_preferred()
+    local looked_at = 0
+    while not is_full() and looked_at < MOST.hosts do
+      local limit = math.min(max_seeds - given.number, MOST.hosts_per_read)
+      local due_hosts = hosts_due(limit)
+      if #due_hosts == 0 then break end
+      for _, host in ipairs(due_hosts) do
+        if is_full() then break end
+        looked_at = looked_at + 1
+        if host == DELIVERED then
+          local due = give_delivered(math.ceil((max_seeds - given.number) / 2))
+          update_host(place_host, hosts, host, due, now)
+        else
+          serve_host(host)
+        end
+      end
+      flush_hosts()
+    end
   end
 end
 
@@ -542,4 +564,5 @@ if leaves_turns then announce_turn(channel, wake_pause) end
 local next_ms = next_claim_ms(reclaimed)
 note_unfilled(owner, given.number < max_seeds and next_ms >= 0)
 local left_at = leaves_hosts and first_left_at()
-return { state, next_ms, now, given.words, left_at and left_at <= now and 1 or 0 }
+local line = ARGV[11] ~= '0' and call('ZRANGE', hosts, '-inf', now_text, 'BYSCORE', 'LIMIT', 0, ARGV[11]) or {}
+return { state, next_ms, now, given.words, left_at and left_at <= now and 1 or 0, line }

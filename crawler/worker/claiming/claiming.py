@@ -18,6 +18,7 @@ from crawler.servers.redis_full import RedisFull
 from crawler.worker.claiming.claims import Claims
 from crawler.worker.claiming.fair_share import FairShare
 from crawler.worker.claiming.plan_budgets import PlanBudgets
+from crawler.worker.claiming.preference import Preference
 from crawler.worker.definitions.plan_cache import PlanCache
 from crawler.worker.definitions.plan_crawl import PlanCrawls
 from crawler.worker.definitions.plan_words import PlanWords
@@ -84,6 +85,7 @@ class Claiming:
         gaps: What items lack.
         teller: Tells plans of pages that were delivered before.
         fair_share: Whether other workers should claim first.
+        preference: Which hosts this worker claims first.
     """
 
     def __init__(
@@ -121,6 +123,7 @@ class Claiming:
         self.gaps = Gaps()
         self.teller = Teller(events)
         self.fair_share = FairShare(redis, keys.wake(frontier), life.session.name, events)
+        self.preference = Preference(redis, keys, frontier, life.session.name)
         self.settler = Settler(
             self.queue, batch=config.settle_batch, wait_s=config.settle_wait_s, events=events, stats=stats
         )
@@ -129,6 +132,7 @@ class Claiming:
             life.session,
             self.settler,
             browser=browser,
+            preference=self.preference,
             send_s=self._session_s,
             redis_full=self.redis_full,
             wake=life.wake,

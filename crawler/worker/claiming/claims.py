@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import ClaimState, Queue
     from crawler.frontier.session import Lease, Session
     from crawler.servers.redis_full import RedisFull
+    from crawler.worker.claiming.preference import Preference
     from crawler.worker.rendering.browser_at_hand import BrowserAtHand
     from crawler.worker.settling.settler import Settler
 
@@ -45,6 +46,7 @@ class Claims:
         settler: Sends all that it has before a quarantined seed is claimed, which may kill its worker.
         send_s: The longest wait for that, in seconds: SESSION_SECONDS.
         browser: Without one, pages that must be rendered are left to others.
+        preference: Which hosts are claimed first.
         redis_full: Told whether claims are refused for want of memory.
         wake: Set when a claim that stayed under way has ended.
 
@@ -60,6 +62,7 @@ class Claims:
         settler: Settler,
         *,
         browser: BrowserAtHand,
+        preference: Preference,
         send_s: float,
         redis_full: RedisFull,
         wake: asyncio.Event,
@@ -69,6 +72,7 @@ class Claims:
         self._session = session
         self._settler = settler
         self._browser = browser
+        self._preference = preference
         self._send_s = send_s
         self._redis_full = redis_full
         self._wake = wake
@@ -163,6 +167,7 @@ class Claims:
         await self._recall(partition, owner)
         self._number += 1
         claim = f"{owner}#{self._number}"
+        preferred = self._preference.next_hosts(partition, max_seeds)
         answer = await self._queue.claim(
             partition,
             owner,
@@ -170,7 +175,10 @@ class Claims:
             max_seeds=max_seeds,
             carrying=self.carrying,
             has_browser=not self._browser.why_no_browser,
+            preferred=preferred,
+            line_length=self._preference.line_length(partition, preferred),
         )
+        self._preference.heard(partition, preferred, answer)
         if answer.state == "ok":
             (self.left_seeds_in.add if answer.leaves_seeds else self.left_seeds_in.discard)(partition)
         self._count(partition, answer)

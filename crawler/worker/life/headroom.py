@@ -41,6 +41,7 @@ ANSWER_FADES = 0.98  # how much of a large answer's size counts on after each fu
 # The share of memory that answers always have: small ones are of no weight, though others fill the node.
 MIN_ANSWERS_PERCENT = 1.0
 LACK_SECONDS = 5.0  # how long nothing is claimed after something else was missing: others work on, and it may come back
+MIN_WEIGHT = 0.001  # of a node, however small its share of a machine
 NO_LIMIT_PERCENT = 100  # a limit of this value never holds a claim back
 
 
@@ -132,6 +133,16 @@ class NodeHeadroom:
             self.pace = Pace(limits.cpu_percent)
         else:  # it knows by now what a page costs
             self.pace.limit_percent = limits.cpu_percent
+
+    def weight(self, factor: float) -> float:
+        """Returns what the node is to have of all hosts, beside other nodes' weights, above 0.
+
+        That is the number of its cores, or of GiB of its memory where those are fewer, as far as its limits allow their
+        use; times NODE_WEIGHT.
+        """
+        cores = self.sampler.cores * self._limits.cpu_percent / 100
+        gibibytes = self.sampler.memory_bytes / 2**30 * self._limits.memory_percent / 100
+        return max(round(factor * min(cores, gibibytes), 3), MIN_WEIGHT)
 
     async def sample(self) -> None:
         """Measures the load, in a thread."""

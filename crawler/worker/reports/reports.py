@@ -51,6 +51,7 @@ class Reports:
     ) -> None:
         keys = config.frontier.keys
         self._life, self._claiming, self._browser = life, claiming, browser
+        self._node_weight = config.node_weight
         self._identity = {"version": __version__, "frontier": frontier}
         self._claims_log = ClaimsLog()
         self._failure_log = FailureLog(events)
@@ -83,6 +84,7 @@ class Reports:
             "memory_limit_percent": limits.memory_percent,
             "cpu_limit_percent": limits.cpu_percent,
             "first_batch": limits.first_batch,
+            "weight": life.headroom.weight(self._node_weight),
             "sinks_down": claiming.sinks_down,
             "redis_full": claiming.redis_full.now,
             "egress_down_s": round(life.egress.down_s),

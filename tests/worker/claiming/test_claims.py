@@ -16,6 +16,7 @@ from crawler.frontier.keys import Keys, partition_of
 from crawler.servers.redis_full import RedisFull
 from crawler.worker.claiming import claims as claims_module
 from crawler.worker.claiming.claims import Claims
+from crawler.worker.claiming.preference import Preference
 from crawler.worker.settling.settler import Settler
 
 SEND_SECONDS = 5.0
@@ -43,6 +44,7 @@ class Parts(SimpleNamespace):
             send_s=SEND_SECONDS,
             redis_full=redis_full,
             browser=browser,
+            preference=Preference(driver.redis, driver.keys, "content", "A:x"),
         )
         super().__init__(
             browser=browser,

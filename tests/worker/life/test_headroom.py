@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from crawler import config
 from crawler.base.errors import ConfigError
 from crawler.worker.config import Limits
 from crawler.worker.life.headroom import (
     LACK_SECONDS,
     MIN_COST_PERCENT,
+    MIN_WEIGHT,
     UNLIMITED_SEEDS,
     NodeHeadroom,
     batch_size,
@@ -147,3 +150,21 @@ def test_for_a_while_nothing_is_claimed_after_something_else_was_missing(monkeyp
     assert (node.short_of(), node.room(0)) == ("file descriptors", 0)
     now_s[0] += LACK_SECONDS
     assert (node.short_of(), node.room(0)) == ("", 5)
+
+
+@pytest.mark.parametrize(
+    ("cores", "gibibytes", "factor", "expected"),
+    [(4, 64, 1, 3.6), (4, 2, 1, 1.6), (4, 64, 0.5, 1.8), (0.001, 64, 0.01, MIN_WEIGHT)],
+)
+def test_a_node_s_weight_is_what_may_be_used_of_its_cores_or_its_memory_where_that_is_less(
+    cores, gibibytes, factor, expected
+):
+    node = NodeHeadroom(LIMITS, batch_max=100, claim_ahead_s=60)
+    node.sampler = SimpleNamespace(cores=cores, memory_bytes=gibibytes * 2**30)
+    assert node.weight(factor) == expected
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "nan", "inf", "heavy"])
+def test_a_weight_that_is_none_is_refused(wrong):
+    with pytest.raises(ConfigError, match=r"NODE_WEIGHT.*expected a number from 0.01 to 1000"):
+        config.NODE_WEIGHT.of({"NODE_WEIGHT": wrong})
