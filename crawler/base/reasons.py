@@ -89,6 +89,11 @@ TRAP_TEMPLATE = Reason("trap-template", "it has a kind of address whose pages sa
 TRAP_SAME_TEXT = Reason("trap-same-text", "it was linked from pages that say the same as others, as soft 404s do")
 TRAP_MIRROR = Reason("trap-mirror", "its host says the same as another one")
 
+# A budget has no room for it; other words are those of `budget_reason`.
+BUDGET_FOLLOW = Reason(
+    "budget-follow", "a followed link led to it, and `per_host` of its plan's or site's `follow` has no room for it"
+)
+
 # No answer came, or none that is one.
 DNS = Reason("dns", "its host's name can't be resolved")
 CONNECTION_REFUSED = Reason("connection-refused", "its host takes no connections")
@@ -230,7 +235,7 @@ CANONICAL = Note(
 )
 NOFOLLOW = Note("nofollow", "links that pages ask robots not to follow, not offered")
 UNOPENED_SCRIPT_ROUTES = Note("script-route", "links that only a browser's script can open, not offered")
-OVER_BUDGET = Note("over-budget", "followed links beyond what a host takes (`per_host` of its site), not offered")
+OVER_BUDGET = Note("over-budget", "followed links beyond those that fail as `budget-follow`, not offered")
 TRAP_LONG = Note("trap-long", "links with addresses of over 2,000 characters, not offered")
 TRAP_DEEP = Note("trap-deep", "links with paths of over 20 segments, not offered")
 TRAP_REPEATED = Note("trap-repeated", "links with paths that repeat themselves, such as /a/b/a/b/a/b/, not offered")

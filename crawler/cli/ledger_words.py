@@ -39,11 +39,13 @@ def meaning(word: str) -> str:
     """Returns what a reason says of a page, by its word in the ledger; empty for one of a user's parser or pipeline."""
     if status := _STATUS.fullmatch(word):
         return status_reason(int(status[1])).meaning
+    if word in REASONS:
+        return REASONS[word].meaning
     if word.startswith(BUDGET):
         return budget_reason(word.removeprefix(BUDGET).replace("-", "_")).meaning
     if word.startswith(SCOPE):
         return scope_reason(word.removeprefix(SCOPE)).meaning
-    return REASONS[word].meaning if word in REASONS else ""
+    return ""
 
 
 def legend() -> str:

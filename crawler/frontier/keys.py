@@ -216,7 +216,7 @@ class TurnField(StrEnum):
 FRONTIER_KEYS = tuple(
     """lock hosts ready: execute claims held: finish plan_numbers moved fail seed also wanted: cancelled: tries reasons
     crashes quarantine quarantine_owner scheduled parked counts wake_pause unfilled lapsed used
-    followed:""".split()
+    followed: over:""".split()
 )
 SHARED_KEYS = tuple(
     """turn: turns: fence: sessions renewed spared receipts plan_states ledger: ledgers politeness host_orders

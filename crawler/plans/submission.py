@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace as changed
 from functools import partial
 from typing import TYPE_CHECKING
@@ -84,6 +84,7 @@ async def submit(
         await content.drop(plan.name, _lacked_words, reasons.REPLACED)  # the others of them
         await content.drop(plan.name, lambda seed: seed.seed.interval_s > 0, reasons.REPLACED)  # another schedule's
         await content.offer_cancelled(plan.name, record.edition, is_wanted)
+        await _offer_over_budget(plan, content, queues["content"], record.edition, is_wanted)
         await content.prioritize(plan.name, priority_of(record.definition), general=plan.file.judges_links)
     for admin in (nav, content):
         await admin.resume(plan.name)
@@ -118,6 +119,24 @@ async def _in_scope(seeds: Sequence[Seed], scope: Scope, queue: Queue) -> list[S
     return [seed for seed, name in zip(seeds, refusals, strict=True) if not name]
 
 
+async def _offer_over_budget(
+    plan: Plan, content: SeedAdmin, queue: Queue, edition: int, is_wanted: Callable[[Seed], bool]
+) -> None:
+    """Offers those followed links anew for which their host had no room: it has, by a larger `per_host`."""
+    of_sites = {site.name: plan.file.follow if plan.file.is_general else site.follow for site in plan.sites}
+    by_budget: dict[int, list[Seed]] = defaultdict(list)
+    async for failed in content.seeds("failed", plan.name):
+        for seed in failed.seeds if failed.reason == reasons.BUDGET_FOLLOW else ():
+            follow = of_sites.get(seed.site)
+            if seed.plan == plan.name and follow and is_wanted(seed):
+                batch = by_budget[follow.per_host]
+                batch.append(seed)
+                if len(batch) == OFFER_BATCH:
+                    await queue.offer(by_budget.pop(follow.per_host), edition=edition, budget=follow.per_host)
+    for per_host, batch in by_budget.items():
+        await queue.offer(batch, edition=edition, budget=per_host, confirmed=True)
+
+
 def _is_wanted(sites: Collection[str], words: Collection[Combination], seed: Seed) -> bool:
     """Returns whether a content seed is one of a plan with these sites and combinations of words."""
     return seed.site in sites and (
@@ -133,6 +152,7 @@ def _comes_back(plan: Plan, is_wanted: Callable[[Seed], bool], failed: Unfinishe
     # A page that several plans refuse has the reason of one of them: any such may be another plan's.
     of_plans = (reasons.CANCELLED, reasons.LACKS_WORDS, reasons.OUT_OF_SCOPE)
     is_of_plan = failed.reason in of_plans or failed.reason.startswith((reasons.SCOPE, reasons.BUDGET))
+    is_of_plan = is_of_plan and failed.reason != reasons.BUDGET_FOLLOW  # offered anew, since that asks for room
     return is_of_plan and any(map(is_wanted, of_plan))
 
 

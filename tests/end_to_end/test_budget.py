@@ -81,6 +81,18 @@ def test_items_bytes_hosts_and_domains_have_bounds(serve, crawl):
     crawl.total()
 
 
+def test_links_that_a_host_had_no_room_for_come_back_with_more(serve, crawl):
+    """Though the pages that lead there are finished, and what is still over stays what it was."""
+    host = serve(lambda path: page(path, *(f"/{number}" for number in range(1, 9))))
+    keys = {"start": [f"{host.url}/"]}
+    for options, per_host, left in (((), 3, 5), (("--replace",), 6, 2), (("--replace",), 7, 1)):
+        submit(crawl, *options, **keys, follow={"depth": 1, "per_host": per_host})
+        crawl.finish()
+        assert failures(crawl) == {"budget-follow": left}
+        assert len(host.pages()) == 1 + per_host
+    crawl.total()
+
+
 def test_a_plan_without_room_leaves_the_page_to_others(serve, crawl):
     host = serve(Tree())
     for name, budget in (("small", {"pages": 1}), ("large", {"pages": 100})):

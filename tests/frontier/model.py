@@ -24,7 +24,12 @@ FRONTIERS = ("nav", "content")
 DEPTHS = 50  # of a priority, as in lib/order.lua
 DELIVERED = "+"  # as in lib/ledger.lua
 SHARE, ROUND = 10, 180  # as in claim.lua: how often, and after how many seeds, others than the first have had a turn
-OF_PLANS = ("out-of-scope", "lacks-words", "noindex")  # reasons that say nothing of the page, as in lib/states.lua
+OF_PLANS = (
+    "out-of-scope",
+    "lacks-words",
+    "noindex",
+    "budget-follow",
+)  # reasons that say nothing of the page, as in lib/states.lua
 
 
 class WrongError(AssertionError):
@@ -323,7 +328,7 @@ class Model:
         if seed and plan not in finished and plan not in seed.plans:
             self._note_cancelled(frontier, fingerprint, [plan])
         if seed and plan not in finished:
-            self._revive(frontier, seed, plan, was_delivered=any(finished.values()))
+            self._revive(frontier, seed, plan, budget, was_delivered=any(finished.values()))
         is_asked_for = seed and (seed.state == "failed" or plan in seed.plans or self.stopped.get(plan) == "cancel")
         if plan in finished or is_asked_for:
             self.count(frontier, new, "offered", "known")
@@ -337,8 +342,10 @@ class Model:
             is_delivered = any(finished.values())
             if budget and not is_delivered:
                 followed = self.hosts[new.host].followed
-                if followed[frontier] >= budget:
-                    self.count(frontier, new, "over-budget")
+                if followed[frontier] >= budget:  # it is kept: hosts have fewer pages than may be
+                    self.count(frontier, new, "offered")
+                    self.seeds[frontier, fingerprint] = new
+                    self.make_failed(frontier, new, "budget-follow")
                     return "over-budget"
                 followed[frontier] += 1
             self.seeds[frontier, fingerprint] = new
@@ -366,14 +373,21 @@ class Model:
             if seed.rank is not None:
                 seed.rank = min(seed.rank, shorter)
 
-    def _revive(self, frontier, seed, plan, *, was_delivered):
+    def _revive(self, frontier, seed, plan, budget, *, was_delivered):
         """Makes a failed seed ready again if that doesn't count for another plan, which is about to share it.
 
         What says nothing of the page counts for nobody else, nor does whatever befell the page after it was delivered.
         """
         counts = not was_delivered and seed.reason not in OF_PLANS
-        if seed.state != "failed" or counts or plan in seed.plans or self.stopped.get(plan) == "cancel":
+        was_over = seed.reason == "budget-follow" and not was_delivered
+        is_known = plan in seed.plans and not was_over
+        if seed.state != "failed" or counts or is_known or self.stopped.get(plan) == "cancel":
             return
+        if was_over and budget:
+            followed = self.hosts[seed.host].followed
+            if followed[frontier] >= budget:
+                return
+            followed[frontier] += 1
         self.count(frontier, seed, "failed", f"failed:{seed.reason}", by=-1)
         seed.reason = ""
         if was_delivered:

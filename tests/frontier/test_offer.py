@@ -85,6 +85,23 @@ async def test_refused_pages_take_of_their_host_s_budget_of_links_too(frontier):
     assert (account.failures, account.notes) == ({"trap-template": 2}, {"over-budget": 1})
 
 
+async def test_links_that_a_host_has_no_room_for_are_kept_as_failed_until_it_has(frontier):
+    """As many as its budget has, 100 at least; as soon as it is larger, and for links that don't count at once."""
+    proposals = [Proposal.of(content(number)) for number in range(110)]
+
+    async def offered(budget, *some):
+        await frontier.queues["content"].offer_to(0, [proposals[number] for number in some], OfferTerms(budget=budget))
+        account = await frontier.account()
+        assert await recount.recount(frontier.redis, frontier.keys, 1) == []
+        return account.ready, account.failures, account.notes
+
+    assert await offered(2, *range(105)) == (2, {"budget-follow": 100}, {"over-budget": 3})
+    assert await offered(2, 2, 3) == (2, {"budget-follow": 100}, {"over-budget": 3})
+    assert await offered(5, 2, 3, 4, 5) == (5, {"budget-follow": 97}, {"over-budget": 3})
+    assert await offered(5, 105, 106, 107, 108) == (5, {"budget-follow": 100}, {"over-budget": 4})
+    assert await offered(0, 5) == (6, {"budget-follow": 99}, {"over-budget": 4})
+
+
 async def test_a_page_that_is_a_trap_to_one_plan_is_none_to_another(frontier):
     assert await offered(frontier, "k", "trap-facets") == (0, {"trap-facets": 1}, "k")
     assert await offered(frontier, "k", "trap-facets", plan="q") == (1, {}, "k")

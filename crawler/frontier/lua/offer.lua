@@ -20,7 +20,9 @@
 --     after it was delivered                              it failed for
 --   was finished for this plan without an item, and   ready                                 -
 --     the call says `again`
---   is over its host's budget of followed links         nothing                               over-budget alone
+--   is over its host's budget of followed links         failed for that                       offered
+--     as many are already, or the caller has a reason   nothing                               over-budget alone
+--   failed for that, and comes by a link that has room  ready                                 offered, known
 --   is refused by the caller                            nothing                               the caller's reason alone
 --   is of a search page whose submission was replaced   nothing: the new one reads it         replaced alone
 --   is remembered by the caller as known                as it was                             offered, known
@@ -49,6 +51,7 @@ local ANSWER = {
 
 local COUNTS_FROM = 10 -- the place in ARGV where the counts begin
 local COUNT_WORDS = 3
+local OVER = 'budget-follow' -- the reason of a seed that is kept though its host's budget of links has no room for it
 local SEED_WORDS = 3
 
 local channel, edition, owner, receipt, relied_on = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
@@ -129,17 +132,46 @@ local function read_known(fingerprints, kinds)
   return finished
 end
 
+local followed_now = {} -- host -> followed seeds in this call
+
+-- Takes one seed off a host's budget of followed links. Reads followed:HOST. Returns whether there was room for it.
+local has_room
+-- Returns whether one for which there was none may be kept as failed, until there is; takes its place. Reads and writes
+-- over:HOST.
+local may_keep
+do -- a script has at most 200 locals at once
+  local KEPT_LEAST, followed_before = 100, {} -- of each host so many are kept, or as many as its budget has links
+  function has_room(host)
+    if not budget then return true end
+    followed_before[host] = followed_before[host] or tonumber(call('GET', followed .. host) or '0')
+    local here = followed_now[host] or 0
+    if followed_before[host] + here >= tonumber(budget) then return false end
+    followed_now[host] = here + 1
+    return true
+  end
+  function may_keep(host)
+    local kept = tonumber(call('GET', over .. host) or '0')
+    if ARGV[8] ~= '' or kept >= math.max(tonumber(budget), KEPT_LEAST) then return false end
+    if call('INCRBY', over .. host, 1) == 1 then call('PEXPIRE', over .. host, window_ms) end
+    return true
+  end
+end
+
 -- Makes a failed seed ready again if its failure doesn't count for another plan, which is about to share it: for that
 -- plan and for those that it failed for. They all get one more visit, so that they don't forget each other's failures
--- in turn. So it does for a plan of its own for which it takes from fewer budgets of traps by now. Returns whether it
--- did. Reads and writes `reasons`, deletes from `fail`, writes `seed`.
+-- in turn. So it does for a plan of its own for which it takes from fewer budgets of traps by now; and for which its
+-- host's budget of followed links has room by now. Returns whether it did. Reads and writes `reasons` and over:HOST,
+-- deletes from `fail`, writes `seed`.
 local function revive(fingerprint, plan, was_delivered, is_lighter)
   local value, reason = stored[fingerprint], call('HGET', reasons, fingerprint) or 'unknown'
   local fails_for_all = not was_delivered and not IS_OF_PLANS[reason]
   local was_trapped = is_lighter and string.match(reason, '^trap%-')
   if fails_for_all or stop_of(plan) == 'cancel' then return false end
-  if is_wanted_by(fingerprint, plan) and not was_trapped then return false end
+  local was_over = reason == OVER and not was_delivered
+  if is_wanted_by(fingerprint, plan) and not was_trapped and not was_over then return false end
   local host, kinds = host_and_kinds(value, further[fingerprint])
+  if was_over and not has_room(host) then return false end
+  if was_over and tonumber(call('GET', over .. host) or '0') > 0 then call('INCRBY', over .. host, -1) end
   if was_delivered then
     stored[fingerprint] = without_fetch(value, host)
     call('HSET', seed, fingerprint, stored[fingerprint])
@@ -278,22 +310,6 @@ local function refusal_of(plan)
   return edition > 0 and newest > edition and 'replaced' or nil
 end
 
-local followed_now = {} -- host -> followed seeds in this call
-
--- Takes one seed off a host's budget of followed links. Reads followed:HOST. Returns whether there was room for it.
-local has_room
-do -- a script has at most 200 locals at once
-  local followed_before = {}
-  function has_room(host)
-    if not budget then return true end
-    followed_before[host] = followed_before[host] or tonumber(call('GET', followed .. host) or '0')
-    local here = followed_now[host] or 0
-    if followed_before[host] + here >= tonumber(budget) then return false end
-    followed_now[host] = here + 1
-    return true
-  end
-end
-
 -- Books what is only counted.
 local function book_counts()
   for at = COUNTS_FROM, SEEDS_FROM - 1, COUNT_WORDS do
@@ -331,6 +347,8 @@ local function answer_seeds()
     local at = SEEDS_FROM + SEED_WORDS * (n - 1)
     local value, due_text, host, kind = ARGV[at + 1], ARGV[at + 2], hosts_of[n], kind_at[n]
     local refusal = refusal_of(kind.plan)
+    local is_met = stored[fingerprint] or finished[n] == 'known' or finished[n] == 'delivered'
+    local is_over = not refusal and not is_met and not has_room(host)
     if refusal == 'deleted' then
       answers[n] = ANSWER.plan_deleted
     elseif refusal then
@@ -347,13 +365,14 @@ local function answer_seeds()
       else
         answers[n] = known and ANSWER.known or ANSWER.new
       end
-    elseif finished[n] ~= 'delivered' and not has_room(host) then
+    elseif is_over and not may_keep(host) then
       book(kind, 'over-budget', 1)
       answers[n] = ANSWER.refused
-    elseif finished[n] ~= 'delivered' and ARGV[8] ~= '' then
+    elseif finished[n] ~= 'delivered' and (ARGV[8] ~= '' or is_over) then
       book(kind, 'offered', 1)
-      make_failed(fingerprint, { kind }, ARGV[8])
-      stored[fingerprint], has_failed[fingerprint], answers[n] = value, true, ANSWER.new
+      make_failed(fingerprint, { kind }, is_over and OVER or ARGV[8])
+      stored[fingerprint], has_failed[fingerprint] = value, true
+      answers[n] = is_over and ANSWER.refused or ANSWER.new
       new[#new + 1], new[#new + 2] = fingerprint, value
       append_to(new_by_plan, kind.plan, fingerprint)
     else
@@ -437,7 +456,7 @@ if relied_on ~= '' and call('HGET', receipts, owner) ~= relied_on then return fa
 if receipt ~= '' and call('ZSCORE', sessions, owner) then call('HSET', receipts, owner, receipt) end
 book_counts()
 local answers, new, new_by_plan, new_by_host, first_due_of = answer_seeds()
-if #new > 0 or next(has_new_words) then store(new, new_by_plan, new_by_host, first_due_of) end
+if #new > 0 or next(has_new_words) or next(followed_now) then store(new, new_by_plan, new_by_host, first_due_of) end
 end_notes(answers)
 if is_any_ready then call('PUBLISH', channel, 'offer') end
 flush_hosts()

@@ -102,7 +102,7 @@ async def test_offers_of_another_edition_or_budget_go_out_apart(frontier, offeri
     offers = [offering.offers.offer(own, **how) for own, how in zip(seeds, terms, strict=True)]
     assert [answer.new for answer in await asyncio.gather(*offers)] == [2, 2, 1]
     assert [arguments[1] for arguments in calls] == [1, 2, 0]
-    assert (await frontier.account()).notes == {"over-budget": 1}
+    assert (await frontier.account()).failures == {"budget-follow": 1}
 
 
 async def test_a_page_whose_offers_redis_can_t_take_holds_up_no_other(frontier, offering, caplog):

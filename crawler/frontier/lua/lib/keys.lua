@@ -56,6 +56,7 @@
 --                     there, and deletes it here (worker/claiming/plan_budgets.py).
 --   followed:HOST     String: how many seeds were accepted there because a page links to them; expires FAIL_DAYS after
 --                     the first.
+--   over:HOST         String: how many are kept there as failed since that was over the budget; expires likewise.
 -- Of both frontiers:
 --   turn:HOST         Hash: a host's turns, as lib/turns.lua says.
 --   turns:OWNER       Set: `TOKEN HOST` of every turn that an owner holds.
@@ -78,7 +79,7 @@
 
 local lock, hosts, ready, execute, claims, held, finish, plan_numbers, moved, fail, seed, also, wanted, cancelled,
   tries, reasons, crashes, quarantine, quarantine_owner, scheduled, parked, counts, wake_pause, unfilled, lapsed, used,
-  followed, turn, turns, fence, sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness,
+  followed, over, turn, turns, fence, sessions, renewed, spared, receipts, plan_states, ledger, ledgers, politeness,
   host_orders, browser_sites, other_hosts, other_ready, other_held, other_wake_pause, other_lapsed = unpack(KEYS)
 
 local frontier = string.match(lock, ':(%a+):lock$') -- 'nav' or 'content'
