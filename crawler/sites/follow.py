@@ -62,7 +62,8 @@ class LinkRules(Part):
         le=100_000_000,
         description="Most pages of one host that are crawled because of a link, over all pages and plans; what is over "
         "fails as `budget-follow`, and is tried when a plan is submitted with more and `--replace`. Beyond as many "
-        "again, at least 100, it is only counted, as `over-budget`. The count is forgotten `FAIL_DAYS` after its first page.",
+        "again, at least 100, it is only counted, as `over-budget`. The count is forgotten `FAIL_DAYS` after its first "
+        "page.",
         examples=[5_000],
     )
 
