@@ -277,6 +277,7 @@ class Claimed:
         delay_s: Seconds between two starts on the turn.
         quarantined: Two workers died while they fetched it; nothing runs beside it.
         suspected: A worker died while it held this seed, perhaps because of another one.
+        hopeless: Worker after worker died with it, so that it is failed and not fetched.
         also: The same page as further plans want it, each with its own keywords and depth.
         delivered: The page was delivered before these plans asked for it: they are told of it, nothing is fetched.
     """
@@ -291,6 +292,7 @@ class Claimed:
     delay_s: float
     quarantined: bool = False
     suspected: bool = False
+    hopeless: bool = False
     also: tuple[Seed, ...] = ()
     delivered: bool = False
 

@@ -244,6 +244,7 @@ class Queue:
                 delay_s=int(delay_ms) / 1000,
                 quarantined=is_quarantined,
                 suspected=suspected == 1,
+                hopeless=suspected == 2,  # noqa: PLR2004 -- as claim.lua says it
                 also=tuple(seed.as_wanted_by(line) for line in further) if seed else (),
                 delivered=host == DELIVERED,
             )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import socket
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from crawler import config, extract
-from crawler.base import reasons, tasks
-from crawler.base.errors import ExtractError, UnavailableError
+from crawler.base import reasons
+from crawler.base.errors import ExtractError
 from crawler.base.in_step import in_step
 from crawler.base.item import Item, instant_now, item_id
 from crawler.base.models import Fetched, Frontier, Seed
@@ -82,11 +81,6 @@ class ConsumerSpider(FrontierSpider):
         spider.own_robot = robot_name(crawler.settings)
         spider.robot = spider.own_robot if config.ROBOTS_META_OBEY.of(crawler.settings) else ""
         return spider
-
-    @cached_property
-    def _taking_back(self) -> set[asyncio.Task[None]]:
-        """The tasks that offer pages again: the event loop alone would not keep them alive."""
-        return set()
 
     async def read(self, page: Fetched, visit: Visit, site: Site) -> Sequence[Item]:
         """Returns the page's item; empty when a further page of it can't be had now, which retries the whole seed.
@@ -388,7 +382,7 @@ class ConsumerSpider(FrontierSpider):
         ):
             return None
         if answer is not OfferAnswer.KNOWN_STAYS_KNOWN:
-            return reasons.CANONICAL  # should it be new and fail, `given_up` has this one crawled again
+            return reasons.CANONICAL  # should it make no item, `NamingPages` has this one crawled again
         tries_left = self.worker.config.frontier.max_attempts - visit.claimed.tries - 1
         return None if tries_left <= (named.url > visit.seed.url) else reasons.NAMES_ANOTHER
 
@@ -408,26 +402,6 @@ class ConsumerSpider(FrontierSpider):
                 return True
             hop = target
         return False
-
-    def given_up(self, visit: Visit) -> None:
-        """Has the page crawled again that has named a visit's page as the one to index. The visit waits for that."""
-        if any(seed.named_by not in ("", seed.url) for seed in visit.seeds):
-            visit.begin_part(fetches=False)
-            task = tasks.start(self._take_back(visit), name="offer of a page again", died=self.worker.events.publish)
-            self._taking_back.add(task)
-            task.add_done_callback(self._taking_back.discard)
-
-    async def _take_back(self, visit: Visit) -> None:
-        try:
-            for seed in visit.seeds:
-                if seed.named_by not in ("", seed.url):
-                    crawl = await self.claiming.plan_crawls.of(seed)
-                    if naming := crawl.moved(replace(seed, hops=0, stands_for=""), seed.named_by):
-                        await self.claiming.offers.ask(naming, again=True)
-        except UnavailableError:
-            visit.release(reasons.UNAVAILABLE)
-        finally:
-            visit.end_part()
 
     async def _offer_linked(
         self, links: Links, visit: Visit, rule: PageLinks, text: str, judged: Mapping[Seed, LinkingPage]

@@ -115,6 +115,11 @@ class HeldSeeds:
             await self._claiming.plan_crawls.load(general)
         if self._life.stopping.is_set():
             self.lanes.release_not_started()
+        for claimed in answer.seeds:
+            if claimed.hopeless:  # it runs alone, so nothing else of its host is held
+                self.lanes.end_not_started(
+                    claimed.seed.host, lambda visit: visit.end_at_once("fail", reasons.CRASHED_WORKER)
+                )
         for lane in lanes:
             self.lanes.start(lane)
         for visit in to_be_told:

@@ -88,6 +88,8 @@ def test_one_of_two_pages_that_name_each_other_makes_the_item(serve, crawl):
 
 def test_a_page_makes_the_item_if_the_one_that_it_names_cant_be_had(serve, crawl):
     names = {"/1": "/gone", "/2": "/forbidden", "/3": "/back", "/4": "/moved", "/5": "/never", "/6": "/hidden"}
+    names["/7"] = "/board"
+    board = "".join(f"<div><a href='/article/{n}'>Article {n}</a></div>" for n in range(20))
 
     def pages(path):
         others = {
@@ -96,16 +98,18 @@ def test_a_page_makes_the_item_if_the_one_that_it_names_cant_be_had(serve, crawl
             "/moved": moved("/gone-too"),
             "/gone-too": [answer(b"", status=b"404 N")],
             "/hidden": head("<meta name='robots' content='noindex'>"),
+            "/board": [answer(f"<title>Board</title>{board}".encode())],
         }
         return others.get(path) or head(f"<link rel='canonical' href='{names[path]}'>")
 
     host = serve(pages, robots=lambda _path: [answer(b"User-agent: *\nDisallow: /forbidden")])
-    submit(crawl, start=[f"{host.url}{path}" for path in names], follow={"depth": 0, "never": ["/never"]})
+    follow = {"depth": 0, "never": ["/never"], "list_types": ["listing", "collection"]}
+    submit(crawl, start=[f"{host.url}{path}" for path in names], follow=follow)
     crawl.finish()
     assert paths(host, crawl) == dict.fromkeys(names, 1)
     account = crawl.total()
     assert account["failures"] == {"http-404": 2, "robots": 1, "noindex": 1}
-    assert account["finished"] == 8  # they, and two that have moved
+    assert account["finished"] == 10  # they, two that have moved, and a list
 
 
 def test_a_page_that_names_what_leads_to_it_makes_the_item(serve, crawl):

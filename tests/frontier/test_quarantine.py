@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from frontier.driver import content
+from dataclasses import replace
+
+from frontier.driver import content, turns
+
+from crawler.frontier.settlement import Settlement
 
 
 async def crash_twice(frontier, ended_ms=1):
@@ -63,6 +67,20 @@ async def test_three_crashes_in_quarantine_fail_the_seed_and_none_that_was_besid
     assert account.failures == {"crashed-worker": 1}
     assert finished == set(pages[1:])
     assert (account.finished, account.difference) == (4, 0)
+    assert await frontier.problems() == []
+
+
+async def test_a_page_that_another_has_named_is_given_once_more_to_be_failed(frontier):
+    """By a worker: that has the other one crawled again, which lies in another partition."""
+    await frontier.offer(replace(content(1), named_by="http://b.test/naming"))
+    for owner in ("first", "second", "C1", "C2", "C3"):
+        assert [claimed.hopeless for claimed in (await frontier.crash(owner)).seeds] == [False]
+    for owner in ("C4", "A"):  # that one, too, may die, by another page's fault
+        answer = await frontier.claim(owner) if owner == "A" else await frontier.crash(owner)
+        assert (answer.state, [claimed.hopeless for claimed in answer.seeds]) == ("quarantined", [True])
+    ends = [Settlement("fail", claimed, reason="crashed-worker") for claimed in answer.seeds]
+    await frontier.settle("A", ends, turns(answer.seeds))
+    assert (await frontier.account()).failures == {"crashed-worker": 1}
     assert await frontier.problems() == []
 
 

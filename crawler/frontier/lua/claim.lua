@@ -114,7 +114,9 @@ local function reclaim_seeds(lost, limit)
       if crashed ~= SUSPECTED then crashed = crashed + 1 end -- from SUSPECTED_BEGUN to 0: into quarantine
       book_all(kinds, 'executing', -1)
       book_all(kinds, 'reclaimed', 1)
-      if crashed >= MAX_CRASHES then
+      -- What others have named as the page to index is failed by a worker, which has those crawled again.
+      local is_named = string.find(values[n] .. (further[n] or ''), ',"a":"', 1, true)
+      if crashed >= MAX_CRASHES and not is_named then
         make_failed(fingerprint, kinds, 'crashed-worker')
       else
         call('HSET', crashes, fingerprint, crashed)
@@ -158,7 +160,7 @@ local given = { number = 0, fingerprints = {}, words = {} }
 local VALUE, TRIES, DELAY, IS_SUSPECTED, WORDS = 2, 5, 6, 7, 7
 
 -- Gives a seed. `further`: what `also` holds of it; `turn_token`: of the turn that it runs on; `delay`: its host's, in
--- ms. `record_given` adds how often it was tried, and whether it is suspected.
+-- ms. `record_given` adds how often it was tried, and whether it is suspected (1), or only to be failed (2).
 local function give(fingerprint, value, further, kinds, due, turn_token, delay)
   local words, at = given.words, WORDS * given.number
   given.number = given.number + 1
@@ -519,7 +521,8 @@ local function record_given()
   end
   if call('EXISTS', crashes) == 1 then
     for n, crashed in ipairs(read_all('HMGET', crashes, fingerprints)) do
-      if crashed and tonumber(crashed) < 0 then given.words[WORDS * (n - 1) + IS_SUSPECTED] = 1 end
+      local number, at = tonumber(crashed or 0), WORDS * (n - 1) + IS_SUSPECTED
+      if number < 0 then given.words[at] = 1 elseif number >= MAX_CRASHES then given.words[at] = 2 end
     end
   end
 end

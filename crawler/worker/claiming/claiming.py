@@ -17,6 +17,7 @@ from crawler.plans.registry import Registry
 from crawler.servers.redis_full import RedisFull
 from crawler.worker.claiming.claims import Claims
 from crawler.worker.claiming.fair_share import FairShare
+from crawler.worker.claiming.naming_pages import NamingPages
 from crawler.worker.claiming.plan_budgets import PlanBudgets
 from crawler.worker.claiming.preference import Preference
 from crawler.worker.definitions.plan_cache import PlanCache
@@ -82,6 +83,7 @@ class Claiming:
         searches: What is known of searches under way.
         search_wishes: What plans want of them.
         search_yield: What search pages are expected to bring.
+        naming_pages: Has pages crawled again that have named another one, which brings no item.
         gaps: What items lack.
         teller: Tells plans of pages that were delivered before.
         fair_share: Whether other workers should claim first.
@@ -147,7 +149,10 @@ class Claiming:
             events=events,
             stats=stats,
         )
-        events.subscribe(VisitEnded, lambda event: self.settle(event.settlement))
+        self.naming_pages = NamingPages(
+            self.plan_crawls, self.offers, self.settle, config.frontier.max_attempts, events
+        )
+        events.subscribe(VisitEnded, self._visit_ended)
         events.subscribe(SessionLost, self._session_lost)
 
     # -- How many are claimed -----------------------------------------------------------------------------------------
@@ -205,12 +210,15 @@ class Claiming:
 
     # -- How each ends ------------------------------------------------------------------------------------------------
 
+    def _visit_ended(self, event: VisitEnded) -> None:
+        if event.settlement.reason == OUT_OF_MEMORY:
+            self._life.headroom.lacks("memory")
+            event = event._replace(settlement=self._hand_backs.bounded(event.settlement))
+        self.naming_pages.settle(event)
+
     def settle(self, settlement: Settlement) -> None:
         """Settles a claim; the frontier is told with the next batch."""
         headroom = self._life.headroom
-        if settlement.reason == OUT_OF_MEMORY:
-            headroom.lacks("memory")
-            settlement = self._hand_backs.bounded(settlement)
         self.claims.seed_ended()
         was_fetched = settlement.operation in ("finish", "retry", "fail") and not settlement.claimed.delivered
         headroom.settled(was_fetched=was_fetched)
@@ -233,6 +241,7 @@ class Claiming:
 
     async def close(self) -> None:
         """Stops all that goes on in the background, and sends the settlements left, as long as Redis takes them."""
+        await self.naming_pages.close()
         await self.sites.close()
         await self.plans.close()
         await self.teller.close()

@@ -159,7 +159,9 @@ class PlanCrawl:
             return None
         named = None if self.redirect_refusal(seed, target, site) else self.moved(seed, target)
         own = (seed.fingerprint, replace(seed, url=page_url).fingerprint)
-        return replace(named, named_by=seed.url) if named and named.fingerprint not in own else None
+        if named is None or named.fingerprint in own or not self.makes_item(named, named.url):
+            return None
+        return replace(named, named_by=seed.url)
 
     def redirect_refusal(self, seed: Seed, url: str, site: Site) -> Reason | None:
         """Returns why the page of a seed may not be fetched where it redirects to; None: it may."""
