@@ -88,8 +88,6 @@ def test_one_of_two_pages_that_name_each_other_makes_the_item(serve, crawl):
 
 def test_a_page_makes_the_item_if_the_one_that_it_names_cant_be_had(serve, crawl):
     names = {"/1": "/gone", "/2": "/forbidden", "/3": "/back", "/4": "/moved", "/5": "/never", "/6": "/hidden"}
-    names["/7"] = "/board"
-    board = "".join(f"<div><a href='/article/{n}'>Article {n}</a></div>" for n in range(20))
 
     def pages(path):
         others = {
@@ -98,18 +96,47 @@ def test_a_page_makes_the_item_if_the_one_that_it_names_cant_be_had(serve, crawl
             "/moved": moved("/gone-too"),
             "/gone-too": [answer(b"", status=b"404 N")],
             "/hidden": head("<meta name='robots' content='noindex'>"),
-            "/board": [answer(f"<title>Board</title>{board}".encode())],
         }
         return others.get(path) or head(f"<link rel='canonical' href='{names[path]}'>")
 
     host = serve(pages, robots=lambda _path: [answer(b"User-agent: *\nDisallow: /forbidden")])
-    follow = {"depth": 0, "never": ["/never"], "list_types": ["listing", "collection"]}
-    submit(crawl, start=[f"{host.url}{path}" for path in names], follow=follow)
+    submit(crawl, start=[f"{host.url}{path}" for path in names], follow={"depth": 0, "never": ["/never"]})
     crawl.finish()
     assert paths(host, crawl) == dict.fromkeys(names, 1)
     account = crawl.total()
     assert account["failures"] == {"http-404": 2, "robots": 1, "noindex": 1}
-    assert account["finished"] == 10  # they, two that have moved, and a list
+    assert account["finished"] == 8  # they, and two that have moved
+
+
+def test_a_page_that_names_what_leads_to_it_makes_the_item(serve, crawl):
+    names = {"/dir/": "/dir", "/last": "/first", "/home": ""}
+    moves = {"/dir": "/dir/", "/first": "/second", "/second": "/third", "/third": "/last"}
+
+    def pages(path):
+        if path in moves:
+            return moved(moves[path], 302 if path == "/second" else 301)
+        return head(f"<link rel='canonical' href='{names[path] or abroad.url}'>")
+
+    host = serve(pages)
+    abroad = serve(lambda path: moved(f"{host.url}/home"), address="127.0.0.2")
+    submit(crawl, start=[f"{host.url}/dir", f"{host.url}/first", f"{abroad.url}/"])
+    crawl.finish()
+    assert paths(host, crawl) == {"/dir/": 1, "/last": 1, "/home": 1}
+    assert not crawl.unfinished()
+
+
+def test_a_page_makes_the_item_if_the_one_that_it_names_only_leads_on(serve, crawl):
+    board = "".join(f"<div><a href='/article/{n}'>Article {n}</a></div>" for n in range(20))
+    story = "".join(
+        f"<p>The flood took bridge {n} and the road behind it, people of the town say.</p>" for n in range(9)
+    )
+    meta = "<meta property=og:type content=article><link rel='canonical' href='/board'>"
+    article = head(f"{meta}</head><article><h1>Flood</h1>{story}</article>")
+    host = serve(lambda path: article if path == "/1" else [answer(f"<title>Board</title>{board}".encode())])
+    submit(crawl, start=[f"{host.url}/1"], follow={"depth": 0, "list_types": ["listing", "collection"]})
+    crawl.finish()
+    assert paths(host, crawl) == {"/1": 1}
+    assert (crawl.total()["finished"], crawl.total()["notes"]["list-page"]) == (2, 1)
 
 
 def test_a_page_that_names_what_leads_to_it_makes_the_item(serve, crawl):
