@@ -139,23 +139,6 @@ def test_a_page_makes_the_item_if_the_one_that_it_names_only_leads_on(serve, cra
     assert (crawl.total()["finished"], crawl.total()["notes"]["list-page"]) == (2, 1)
 
 
-def test_a_page_that_names_what_leads_to_it_makes_the_item(serve, crawl):
-    names = {"/dir/": "/dir", "/last": "/first", "/home": ""}
-    moves = {"/dir": "/dir/", "/first": "/second", "/second": "/third", "/third": "/last"}
-
-    def pages(path):
-        if path in moves:
-            return moved(moves[path], 302 if path == "/second" else 301)
-        return head(f"<link rel='canonical' href='{names[path] or abroad.url}'>")
-
-    host = serve(pages)
-    abroad = serve(lambda path: moved(f"{host.url}/home"), address="127.0.0.2")
-    submit(crawl, start=[f"{host.url}/dir", f"{host.url}/first", f"{abroad.url}/"])
-    crawl.finish()
-    assert paths(host, crawl) == {"/dir/": 1, "/last": 1, "/home": 1}
-    assert not crawl.unfinished()
-
-
 def test_a_page_that_plans_refuse_fails_for_each_by_its_own_reason(serve, crawl):
     host = serve(lambda path: head("<meta name='robots' content='noindex'>"))
     scopes = {"by-language": {"scope": {"languages": ["zh"]}}, "by-size": {"scope": {"max_bytes": 10}}, "by-page": {}}
