@@ -30,6 +30,7 @@ from benchmarks.frontier_rig import (
     SITE,
     URL_CHARACTERS,
     Cost,
+    Meter,
     Rig,
     seeds_of,
 )
@@ -40,7 +41,7 @@ from testbed.servers import Redis as Server
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from crawler.base.models import Seed
+    from crawler.base.models import Claimed, Seed
 
 SCALES = (10_000, 1_000_000, 10_000_000)  # seeds; the last only with --full
 SCALE_MARK = 1.4  # the most that a cost may grow with the frontier
@@ -103,6 +104,27 @@ async def scale(server: Server, full: bool) -> None:  # noqa: FBT001
         await rig.redis.aclose()
 
 
+async def preferring(server: Server, full: bool) -> None:  # noqa: ARG001, FBT001
+    """What a claim costs whose owner prefers its share of the hosts, and one that takes any, in turn; 2,000 are due."""
+    table = Table()
+    for most in (1, 10, 100):
+        rig = Rig(server, durable=False)
+        rig.fill(seeds_of(2_000), 60_000)
+        meters = {"its own hosts first": Meter(rig.client), "any host": Meter(rig.client)}
+        for _ in range(60):
+            for name, meter in meters.items():
+                taken: dict[str, list[Claimed]] = {owner: [] for owner in OWNERS}
+                meter.start()
+                for owner in OWNERS * (1 if most == BATCH else 3):
+                    taken[owner] += (await rig.claim_once(owner, most, prefers=name != "any host")).seeds
+                meter.stop(sum(map(len, taken.values())))
+                await rig.finish(taken, "release")
+        any_host = meters["any host"].cost.cpu_us
+        for name, meter in meters.items():
+            table.row(f"claim {most}, {name}", f"<= 1.05x: {meter.cost.cpu_us / any_host:.2f}x", meter.cost)
+        await rig.redis.aclose()
+
+
 async def sizes(server: Server, full: bool) -> None:  # noqa: FBT001
     """Bytes of a ready seed, of a finished URL, of a host."""
     print("| what | mark, bytes | bytes |\n|---|---|---|")
@@ -152,6 +174,7 @@ SECTIONS: dict[str, Callable[[Server, bool], Awaitable[None]]] = {
     "life": life,
     "bytes": sizes,
     "scale": scale,
+    "preferring": preferring,
 }
 
 

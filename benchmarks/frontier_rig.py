@@ -16,7 +16,7 @@ from crawler.frontier import scripts
 from crawler.frontier.frontier_config import FrontierConfig
 from crawler.frontier.keys import Keys
 from crawler.frontier.owners import owner_node, process_of
-from crawler.frontier.queue import Queue
+from crawler.frontier.queue import ClaimAnswer, Queue
 from crawler.frontier.settlement import Settlement, TurnRelease
 from crawler.servers.redis import redis_async
 from crawler.worker.claiming.preference import Preference
@@ -166,19 +166,7 @@ class Rig:
             for _ in wanted:
                 state = "locked"
                 while state == "locked":
-                    claim = f"{owner}#{next(self._claims)}"
-                    preference = self.preferences[owner]
-                    preferred = preference.next_hosts(0, max_seeds)
-                    answer = await self.queue.claim(
-                        0,
-                        owner,
-                        claim,
-                        max_seeds=max_seeds,
-                        carrying=len(taken[owner]),
-                        preferred=preferred,
-                        line_length=preference.line_length(0, preferred),
-                    )
-                    preference.heard(0, preferred, answer)
+                    answer = await self.claim_once(owner, max_seeds, len(taken[owner]))
                     state = answer.state
                 taken[owner] += answer.seeds
 
@@ -186,6 +174,25 @@ class Rig:
         await asyncio.gather(*map(contend, OWNERS))
         self.meters["claim"].stop(sum(map(len, taken.values())))
         return taken
+
+    async def claim_once(
+        self, owner: str, max_seeds: int = BATCH, carrying: int = 0, *, prefers: bool = True
+    ) -> ClaimAnswer:
+        """Claims for an owner, as workers do; one that doesn't prefer its own hosts takes any."""
+        preference = self.preferences[owner]
+        hosts = preference.next_hosts(0, max_seeds) if prefers else []
+        answer = await self.queue.claim(
+            0,
+            owner,
+            f"{owner}#{next(self._claims)}",
+            max_seeds=max_seeds,
+            carrying=carrying,
+            preferred=hosts,
+            line_length=preference.line_length(0, hosts) if prefers else 0,
+        )
+        if prefers:
+            preference.heard(0, hosts, answer)
+        return answer
 
     async def finish(self, taken: dict[str, list[Claimed]], operation: Any = "finish") -> None:
         """Settles what was claimed, in batches, with the turns it ran on."""

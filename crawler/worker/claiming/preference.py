@@ -33,8 +33,8 @@ FOLLOW_SECONDS = 10.0  # how often it is asked which workers there are: sooner t
 LEAST_PREFERRED, MOST_PREFERRED = 2, 16
 # How many hosts in line are named: for each worker that there is, in all, and at least.
 LINE_OF_WORKER, LONGEST_LINE, SHORTEST_LINE = 16, 200, 64
-# How many of these names a claim may cost Redis on average, for itself and for each of its seeds: some 2 % of its CPU.
-NAMES_OF_CLAIM, NAMES_OF_SEED = 12, 1
+# How many of these names a claim may cost Redis on average, for itself and each of its seeds: 1 to 3 % of its CPU.
+NAMES_OF_CLAIM, NAMES_OF_SEED = 6, 1
 HOSTS_REMEMBERED = 4_096  # of how many hosts it is remembered who is first, in some 0.5 MB
 
 
