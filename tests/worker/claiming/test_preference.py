@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 
 import pytest
 from frontier.driver import FrontierDriver, content
+from frontier.interleavings import BEGIN_MS, CLOCK, with_own_time
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.cluster.node_shares import Members
+from crawler.frontier import scripts
 from crawler.frontier.keys import Keys
 from crawler.frontier.queue import ClaimAnswer
 from crawler.worker.claiming import preference as preference_module
@@ -104,3 +107,29 @@ async def test_no_host_is_passed_by_that_has_waited_for_five_seconds_longer(driv
     await driver.redis.zadd(hosts, {"h3.test": now_ms - 60_000, "h4.test": now_ms - 55_001, "h5.test": now_ms - 54_000})
     answer = await driver.claim("A", max_seeds=3, preferred=["h9.test", "h5.test", "h4.test"])
     assert [claimed.seed.host for claimed in answer.seeds] == ["h4.test", "h3.test", "h5.test"]
+
+
+async def test_hosts_of_a_member_that_never_claims_wait_some_seconds_longer_at_most(redis, preference, monkeypatch):
+    monkeypatch.setattr(scripts, "source", with_own_time(scripts.source))
+    monkeypatch.setattr(scripts, "digest", functools.cache(scripts.digest.__wrapped__))
+    await redis.set(CLOCK, BEGIN_MS)
+    driver = FrontierDriver(redis)
+    await driver.polite(burst=1)
+    await driver.session("A", 10**9)
+    hosts, claim_ms = HOSTS[:40], 250  # so a round of all hosts takes 10 s
+    await driver.offer(*(content(number, host) for host in hosts for number in range(20)))
+    given_at_ms, longest_ms, ours = dict.fromkeys(hosts, BEGIN_MS), 0, 0
+    for now_ms in range(BEGIN_MS, BEGIN_MS + 60_000, claim_ms):
+        await redis.set(CLOCK, now_ms)
+        asked = preference.next_hosts(0, 1)
+        length = preference.line_length(0, asked)
+        answer = await driver.claim("A", max_seeds=1, preferred=asked, line_length=length)
+        preference.heard(0, asked, answer)
+        host = answer.seeds[0].seed.host
+        ours += host in OURS
+        longest_ms = max(longest_ms, now_ms - given_at_ms[host])
+        given_at_ms[host] = now_ms
+        await driver.finish("A", answer.seeds)
+    longest_ms = max(longest_ms, now_ms - min(given_at_ms.values()))
+    assert ours > 60_000 / claim_ms * len(set(OURS) & set(hosts)) / len(hosts)
+    assert longest_ms <= len(hosts) * claim_ms + 5_000 + 2_000
