@@ -370,38 +370,28 @@ class ConsumerSpider(FrontierSpider):
         """Offers the page that a visit's page names as the one to index.
 
         Returns:
-            Why that page makes the item, or may; None: it failed, has moved to this one, or nobody knows after the last
-            try. Of two pages that name each other, one waits a try longer.
+            Why that page makes the item, or may, or the one that it has moved to; None: that failed, or is this one, or
+            nobody knows after the last try. Of two pages that name each other, one waits a try longer.
 
         Raises:
             UnavailableError: The worker stops, and Redis is away.
         """
         answer = await self.claiming.offers.ask(named)
-        if answer is OfferAnswer.KNOWN or (
-            answer is OfferAnswer.KNOWN_FINISHED and await self._has_moved_to(visit, named)
-        ):
+        crawl = await self.claiming.plan_crawls.of(named)
+        for _ in range(MAX_HOPS):
+            moved_to = await self.claiming.offers.moved_to(named) if answer is OfferAnswer.KNOWN_FINISHED else ""
+            target = crawl.moved(named, moved_to) if moved_to else None
+            if target is None:
+                break
+            if target.fingerprint == visit.claimed.fingerprint:
+                return None
+            named, answer = target, await self.claiming.offers.ask(target)
+        if answer is OfferAnswer.KNOWN:
             return None
         if answer is not OfferAnswer.KNOWN_STAYS_KNOWN:
             return reasons.CANONICAL  # should it make no item, `NamingPages` has this one crawled again
         tries_left = self.worker.config.frontier.max_attempts - visit.claimed.tries - 1
         return None if tries_left <= (named.url > visit.seed.url) else reasons.NAMES_ANOTHER
-
-    async def _has_moved_to(self, visit: Visit, finished: Seed) -> bool:
-        """Returns whether a finished page redirects to a visit's, be it by way of others.
-
-        Raises:
-            UnavailableError: As `_why_left_to`.
-        """
-        crawl, hop = await self.claiming.plan_crawls.of(finished), finished
-        for _ in range(MAX_HOPS):
-            url = await self.claiming.offers.moved_to(hop)
-            target = crawl.moved(hop, url) if url else None
-            if target is None:
-                return False
-            if target.fingerprint == visit.claimed.fingerprint:
-                return True
-            hop = target
-        return False
 
     async def _offer_linked(
         self, links: Links, visit: Visit, rule: PageLinks, text: str, judged: Mapping[Seed, LinkingPage]

@@ -139,6 +139,21 @@ def test_a_page_makes_the_item_if_the_one_that_it_names_only_leads_on(serve, cra
     assert (crawl.total()["finished"], crawl.total()["notes"]["list-page"]) == (2, 1)
 
 
+def test_a_page_makes_the_item_if_what_it_names_has_moved_to_one_that_cant_be_had(serve, crawl):
+    pages = {
+        "/old": moved("/gone"),
+        "/gone": [answer(b"", status=b"404 N")],
+        "/page": head("<link rel=canonical href=/old>"),
+    }
+    host = serve(lambda path: pages.get(path) or page(path, "/page"))
+    submit(crawl, start=[f"{host.url}/old"])
+    crawl.finish()
+    submit(crawl, "--replace", start=[f"{host.url}/old", f"{host.url}/page"])
+    crawl.finish()
+    assert paths(host, crawl) == {"/page": 1}
+    assert crawl.total()["failures"] == {"http-404": 1}
+
+
 def test_a_page_that_plans_refuse_fails_for_each_by_its_own_reason(serve, crawl):
     host = serve(lambda path: head("<meta name='robots' content='noindex'>"))
     scopes = {"by-language": {"scope": {"languages": ["zh"]}}, "by-size": {"scope": {"max_bytes": 10}}, "by-page": {}}
