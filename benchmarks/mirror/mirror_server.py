@@ -17,6 +17,9 @@ NETWORK = "127.0.3"  # the hosts are addresses of loopback, from 1 on
 STATUS_OK = 200
 
 
+NO_PATH = "-"  # of a request that a killed worker has sent in part
+
+
 class Asked(NamedTuple):
     """A request, from nginx's log.
 
@@ -46,7 +49,8 @@ class MirrorServer(Nginx):
         """Yields the requests, in order."""
         for line in self.log_of_hosts.read_text().splitlines():
             at_s, host, path, status = line.split(" ")
-            yield Asked(float(at_s), host, path, int(status))
+            if path != NO_PATH:
+                yield Asked(float(at_s), host, path, int(status))
 
     def count(self) -> int:
         """Returns how many there were."""
