@@ -33,6 +33,7 @@ MANUALS = CACHE.parent / "manuals"
 RUNS = ("breadth-first", "focused", "scope", "crawl-spider")
 TOPIC = "mutex"  # what the focused crawl looks for
 MAX_DEPTH = 50  # more than any of the manuals has
+PER_HOST = 1_000_000  # followed links, of which OpenJDK's manual alone has over 10,000
 SCOPE = Bounds(3, ("/class-use/", "/(de|es|fr|ja|ko|tr)/"), (".txt", ".png", ".svg", ".htm"), 200_000)
 ROBOTS = "robots.txt"  # is asked for whatever the scope
 OUT_BY_NAME, OUT_BY_ADDRESS = 1, 2  # which of the manuals the filters of hosts and of addresses keep out
@@ -90,7 +91,7 @@ class Mirror:
 
     def plan(self, run: str) -> dict[str, Any]:
         """Returns the plan of a run."""
-        follow = {"depth": self._depth, "links": MAX_LINKS}
+        follow = {"depth": self._depth, "links": MAX_LINKS, "per_host": PER_HOST}
         plan: dict[str, Any] = {"name": run, "sites": ["manual"], "start": self.first, "follow": follow}
         if run == "focused":
             plan |= {"keywords": {"topic": {"optional": [TOPIC]}}, "order": "focused"}
