@@ -64,8 +64,12 @@ def test_sigterm_hands_back_what_was_not_begun(crawl, slow_pages):
 
 def test_an_operator_drains_a_node_and_stops_its_workers(crawl, slow_pages):
     node = crawl.workers()[0]["node"]
+    until(lambda: crawl.json("nodes", "shares")["shares"], "its weight to be told")
+    (share,) = crawl.json("nodes", "shares")["shares"]
+    assert (share["node"], share["share_percent"], share["hosts_percent"] in (None, 100)) == (node, 100, True)
     crawl.scrapy("nodes", "drain", node)
     until(lambda: crawl.counts()["executing"] == 0, "what it carries to end")
+    until(lambda: crawl.json("nodes", "shares")["shares"] == [], "the others to hear that it claims nothing")
     assert crawl.counts()["ready"] > 0
     crawl.scrapy("nodes", "resume", node)
     until(lambda: crawl.counts()["executing"] > 0, "claims to go on")
