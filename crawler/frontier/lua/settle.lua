@@ -15,8 +15,8 @@
 --              have asked since it was claimed: it becomes ready for those
 --     retry    tried in vain for `reason`: due again in `amount` ms, or failed after MAX_ATTEMPTS tries
 --     fail     failed for `reason`; served: as for `finish`, the plans that it was visited for
---     Of `retry` and `fail` ` PLAN EDITION` follows behind the reason for each plan by whose word the page was judged. If
---              the reason is about a plan that was submitted anew since then, the seed is ready again instead of failed
+--     Of `retry` and `fail` ` PLAN EDITION` follows behind the reason for each plan by whose word the page was judged.
+--              If the reason is about a plan that was submitted anew since then, the seed is ready again, not failed
 --     release  not tried: ready again, due at `amount`
 --     postpone not tried: ready again, due in `amount` ms
 --     fetch    claimed to be told of its page, but must be fetched: ready for that, due at `amount`; served: its host

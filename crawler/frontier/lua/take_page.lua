@@ -5,12 +5,12 @@
 -- once: the answer to the call before may have been lost.
 --
 -- KEYS: as in lib/held_pages.lua.
--- ARGV: plan; fingerprint; claim; a claim before this one that ended without a use of the page ('': of none is that known);
---   the time, in s; the plan's edition; its bound of seconds ('': none);
+-- ARGV: plan; fingerprint; claim; a claim before this one that ended without a use of the page ('': of none is that
+--   known); the time, in s; the plan's edition; its bound of seconds ('': none);
 --   for each bound: name; the field that it counts by; the most ('': no bound); 1 if it counts pages, 0 if it counts
 --   what they bring
--- Returns {'' or the name of the bound that has no room, ''}; or {'held', the other claim for which it is in flight}; or
---   {'deleted', ''}: there is no such plan any more, whose budget nobody would delete.
+-- Returns {'' or the name of the bound that has no room, ''}; or {'held', the other claim for which it is in flight};
+--   or {'deleted', ''}: there is no such plan any more, whose budget nobody would delete.
 
 local HEAD_WORDS, BOUND_WORDS = 7, 4 -- how many of ARGV each part takes
 
