@@ -236,6 +236,10 @@ CANONICAL = Note(
 NOFOLLOW = Note("nofollow", "links that pages ask robots not to follow, not offered")
 UNOPENED_SCRIPT_ROUTES = Note("script-route", "links that only a browser's script can open, not offered")
 OVER_BUDGET = Note("over-budget", "followed links beyond those that fail as `budget-follow`, not offered")
+OVER_ERROR_BUDGET = Note(
+    "over-error-budget",
+    "links of which only filters of finished pages could tell, which err more often than DEDUP_ERROR_RATE, not offered",
+)
 TRAP_LONG = Note("trap-long", "links with addresses of over 2,000 characters, not offered")
 TRAP_DEEP = Note("trap-deep", "links with paths of over 20 segments, not offered")
 TRAP_REPEATED = Note("trap-repeated", "links with paths that repeat themselves, such as /a/b/a/b/a/b/, not offered")

@@ -56,7 +56,10 @@ class FrontierTurns:
         redis = redis_async(settings)
         try:
             async with asyncio.timeout(LOOK_SECONDS):
-                if not await begin_or_check_frontier(redis, config.keys, config.partitions, begin=False):
+                has_filters = config.dedup_error_rate > 0
+                if not await begin_or_check_frontier(
+                    redis, config.keys, config.partitions, begin=False, has_filters=has_filters
+                ):
                     await redis.aclose()
                     return None
             session = Session(

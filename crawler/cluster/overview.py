@@ -30,6 +30,9 @@ SEED_STATES = ("ready", "waiting", "parked", "executing", "finished", "failed")
 MAX_LEDGERS = 5_000
 
 
+FILTER_UNITS = 10**12  # of `filter_expected`, as lua/lib/filter.lua has it
+
+
 @dataclass(slots=True)
 class FrontierOverview(Totals):
     """How one frontier stands, over all plans and partitions. Plans that were deleted aren't counted.
@@ -41,6 +44,13 @@ class FrontierOverview(Totals):
         oldest_due_ms: Since when the first of these could, in ms since the epoch; 0: there is none.
         claims: Seeds that are held, each counted once.
         quarantined: Seeds that wait to be run alone, since two workers died while they held them.
+        filtered: Finished pages that are in filters alone (DEDUP_MODE `bloom`), once for each plan.
+        filter_asked: Pages of the exact sample that weren't finished when they were asked for, and how many of those
+            `filter_erred` filters took for finished.
+        filter_expected: The share of new pages that filters take for finished by how full they are, in the partition
+            where it is largest, in parts of FILTER_UNITS.
+        filter_beyond_s: When filters last refused a page since they err more often than DEDUP_ERROR_RATE, in s since
+            the epoch; 0: never.
     """
 
     known: int = 0
@@ -49,12 +59,25 @@ class FrontierOverview(Totals):
     oldest_due_ms: int = 0
     claims: int = 0
     quarantined: int = 0
+    filtered: int = 0
+    filter_asked: int = 0
+    filter_erred: int = 0
+    filter_expected: int = 0
+    filter_beyond_s: int = 0
 
     @property
     def difference(self) -> int:
         """How many seeds the ledger can't explain; 0 in a sound frontier."""
         all_ready = self.ready + self.waiting + self.parked
         return self.offered - self.known - all_ready - self.executing - self.finished - self.failed
+
+    @property
+    def filter_rates(self) -> tuple[str, str] | None:
+        """The share of new pages that filters take for finished, as expected and as measured; None: there are none."""
+        if not self.filtered:
+            return None
+        measured = f"{self.filter_erred / self.filter_asked:.1e}" if self.filter_asked else "0"
+        return f"{self.filter_expected / FILTER_UNITS:.1e}", f"{measured} of {self.filter_asked}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +207,9 @@ def _add(overview: FrontierOverview, answer: Sequence[Any]) -> None:
     waiting, parked = counts.get("waiting", 0), counts.get("parked", 0)
     sums = {**of_states, "ready": of_states["ready"] - waiting, "waiting": waiting, "parked": parked}
     sums |= {"hosts": hosts, "hosts_due": hosts_due, "claims": claims, "quarantined": quarantined}
+    sums |= {name: counts.get(name, 0) for name in ("filtered", "filter_asked", "filter_erred")}
+    for name in ("filter_expected", "filter_beyond_s"):
+        setattr(overview, name, max(getattr(overview, name), counts.get(name, 0)))
     for name, number in sums.items():
         setattr(overview, name, getattr(overview, name) + number)
     if oldest_due_ms:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MAX_NAMES = 5  # most nodes or sites that one sentence names: who has more looks at their table
 FULL_PERCENT = 90  # how full Redis may be of its maxmemory: what is left lasts for minutes of a fast crawl
 DUE_MINUTES = 10  # how long a due seed may wait: longer than any batch takes, so there are too few workers
+BEYOND_MINUTES = 10  # for how long it is told of that filters have refused a page, since links come all the time
 VAIN_SEEDS = 10  # a site is told of when so many of its seeds failed in an hour and none finished: fewer happen
 # A site is told of as gone when so many tries failed and none succeeded: hosts that don't answer are asked less and
 # less often, so there aren't many within minutes.
@@ -40,6 +41,8 @@ WORDS = {
     "sites-vain": "Nothing but failures in the last hour: {names}. Look at the site, and at its file.",
     "sites-without-items": "No item of the last {pages} pages: {names}. Look at the site, and at its file.",
     "sites-away": "Every try has failed for {minutes} min: {names}. Hosts shows what theirs wait for.",
+    "over-error-budget": "Filters take {expected} of new pages for finished, above DEDUP_ERROR_RATE: links are refused."
+    " Raise it.",
     "quarantined": "{seeds} seeds wait to be run alone, since two workers died while they held them.",
     "unexplained": "The ledger can't explain {seeds} seeds: run scrapy ledger --verify.",
     "plans-left-out": "There are too many plans and sites to show them here ({ledgers}); delete plans that are done.",
@@ -118,6 +121,9 @@ def _of_seeds(overview: Overview) -> Iterator[Trouble]:
             yield Trouble("no-browser", {"spider": SPIDERS[name], "why": living[0]["why_no_browser"]})
     if running and overview.oldest_due_s >= DUE_MINUTES * 60:
         yield Trouble("late", {"minutes": round(overview.oldest_due_s / 60)}, "warning")
+    content = overview.frontiers["content"]
+    if content.filter_rates and content.filter_beyond_s >= overview.at_ms / 1000 - BEYOND_MINUTES * 60:
+        yield Trouble("over-error-budget", {"expected": content.filter_rates[0]})
     if quarantined := sum(frontier.quarantined for frontier in overview.frontiers.values()):
         yield Trouble("quarantined", {"seeds": quarantined}, "warning")
     if overview.difference:

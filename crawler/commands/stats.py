@@ -86,13 +86,15 @@ class Command(HeadroomCommand):
             coarse, seconds = COARSE_PERIODS[opts.last]
             by_site = await history.read(*place, coarse, last_s=now_s, seconds=seconds)
             hosts = await host_history.read(*place, coarse, last_s=now_s, seconds=seconds)
-            wrong_now = troubles(await read_overview(operator), last_hour)
+            overview = await read_overview(operator)
+            wrong_now = troubles(overview, last_hour)
         totals = sum_of(steps)
         answer = {
             "wrong_now": [str(trouble) for trouble in wrong_now],
             "period": opts.last,
             "step_seconds": resolution.seconds,
             "per_second": per_second_now(last_hour, now_s),
+            "filters": overview.frontiers["content"].filter_rates,
             "totals": {name: totals[name] for name in TOTALS},
             "statuses": family(totals, "status:"),
             "failed": family(totals, "failed:"),
@@ -132,6 +134,8 @@ async def _print_metrics(operator: Operator) -> None:
 def _print(answer: dict[str, Any]) -> None:
     for sentence in answer["wrong_now"]:
         print(one_line(f"wrong now: {sentence}"))
+    if filters := answer["filters"]:
+        print("new pages that filters take for finished: {} expected, {} measured".format(*filters))
     rates = answer["per_second"]
     rows = [
         (name, shown_count(name, total), shown_count(name, rates[name])) for name, total in answer["totals"].items()

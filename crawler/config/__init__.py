@@ -380,6 +380,24 @@ FINISHED_TIMES: Final = Flag(
     why="Whether Redis keeps when each page was finished, to 256 s, for `scrapy seeds show` and the monitor: 3 bytes "
     "more for each, for ever. An item says itself when it was collected.",
 )
+DEDUP_MODE: Final = Choice(
+    "DEDUP_MODE",
+    "exact",
+    "How Redis knows which pages are finished: `exact`, in 8 to 9 bytes each, loses none; `bloom` takes less, and up "
+    "to DEDUP_ERROR_RATE of new pages are taken for finished and never crawled. A crawl that has begun with `bloom` "
+    "stays so. The same on every node.",
+    choices=("exact", "bloom"),
+)
+DEDUP_ERROR_RATE: Final = Number(
+    "DEDUP_ERROR_RATE",
+    1e-5,
+    "With `bloom`: the share of new pages that may be taken for finished. At the default it is one page in a hundred "
+    "thousand, less than fails for other reasons. When filters err more often by how full they are, what only they "
+    "could tell is refused and counted as `over-error-budget`.",
+    unit="pages of each page",
+    low=1e-9,
+    high=0.01,
+)
 
 POLITENESS: Final = Section("Politeness")
 

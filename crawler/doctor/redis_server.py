@@ -169,7 +169,9 @@ async def frontier(examined: ExaminedRedis) -> Finding:
     """Looks at the frontier's format and its number of partitions."""
     config = examined.config
     try:
-        is_there = await begin_or_check_frontier(examined.redis, config.keys, config.partitions, begin=False)
+        is_there = await begin_or_check_frontier(
+            examined.redis, config.keys, config.partitions, begin=False, has_filters=config.dedup_error_rate > 0
+        )
     except FrontierError as error:
         return stop(str(error))
     if not is_there:

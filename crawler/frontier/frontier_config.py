@@ -25,6 +25,7 @@ class FrontierConfig:
         max_attempts: MAX_ATTEMPTS: how often a seed is really tried before it fails.
         fail_days: FAIL_DAYS: how long failed seeds are remembered.
         finished_times: FINISHED_TIMES: whether it is kept when each seed was finished.
+        dedup_error_rate: DEDUP_ERROR_RATE where DEDUP_MODE is `bloom`; 0: it is `exact`.
         confirm_offers: CONFIRM_OFFERS.
     """
 
@@ -35,6 +36,7 @@ class FrontierConfig:
     max_attempts: int = 4
     fail_days: int = 30
     finished_times: bool = False
+    dedup_error_rate: float = 0.0
     confirm_offers: bool = True
 
     @classmethod
@@ -44,6 +46,7 @@ class FrontierConfig:
         Raises:
             ConfigError: A setting has a value that it can't have.
         """
+        error_rate = config.DEDUP_ERROR_RATE.of(settings)
         return cls(
             keys=Keys(config.KEY_PREFIX.of(settings), database_of(settings)),
             partitions=config.FRONTIER_PARTITIONS.of(settings),
@@ -52,5 +55,6 @@ class FrontierConfig:
             max_attempts=config.MAX_ATTEMPTS.of(settings),
             fail_days=config.FAIL_DAYS.of(settings),
             finished_times=config.FINISHED_TIMES.of(settings),
+            dedup_error_rate=error_rate if config.DEDUP_MODE.of(settings) == "bloom" else 0.0,
             confirm_offers=config.CONFIRM_OFFERS.of(settings),
         )

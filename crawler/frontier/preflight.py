@@ -22,25 +22,36 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 MIN_REDIS = (7, 0)  # the oldest version with ZADD LT, ZRANGE BYSCORE, and TIME before writes in scripts
+WITH_FILTERS = "bloom"  # `dedup` of a frontier whose finished pages are in filters, too
 PAUSE_FIRST_SECONDS = 0.2  # the pause between the first two tries to reach Redis; it doubles with each further one
 PAUSE_MAX_SECONDS = 5.0
 
 
-async def prepare(redis: Redis, keys: Keys, partitions: int, *, begin: bool = True, any_format: bool = False) -> None:
+async def prepare(
+    redis: Redis,
+    keys: Keys,
+    partitions: int,
+    *,
+    begin: bool = True,
+    any_format: bool = False,
+    has_filters: bool = False,
+) -> None:
     """Checks that this Redis can hold the frontier.
 
     Args:
         begin: Whether to write down the format and the number of partitions if nobody has. False for commands that
             only read: they must not decide it.
         any_format: Whether the frontier may be of another format, since it is to be migrated.
+        has_filters: Whether DEDUP_MODE is `bloom`: a frontier stays so.
 
     Raises:
         FrontierError: Redis is too old; may evict keys when it is full; is a cluster while REDIS_CLUSTER is off; or
-            holds a frontier of another format or number of partitions.
+            holds a frontier of another format or number of partitions, or one with filters while
+            DEDUP_MODE is `exact`.
     """
     await server_version(redis)
     await refuse_eviction(redis)
-    await begin_or_check_frontier(redis, keys, partitions, begin=begin, any_format=any_format)
+    await begin_or_check_frontier(redis, keys, partitions, begin=begin, any_format=any_format, has_filters=has_filters)
 
 
 async def server_version(redis: Redis) -> str:
@@ -63,18 +74,27 @@ async def server_version(redis: Redis) -> str:
 
 
 async def begin_or_check_frontier(
-    redis: Redis, keys: Keys, partitions: int, *, begin: bool, any_format: bool = False
+    redis: Redis,
+    keys: Keys,
+    partitions: int,
+    *,
+    begin: bool,
+    any_format: bool = False,
+    has_filters: bool = False,
 ) -> bool:
     """Returns whether Redis holds a frontier by now, one of this format and number of partitions.
 
     Args:
-        begin: As for `prepare`; `any_format` likewise.
+        begin: As for `prepare`; `any_format` and `has_filters` likewise.
 
     Raises:
-        FrontierError: It holds one of another format or number of partitions.
+        FrontierError: It holds one of another format or number of partitions, or one with
+            filters where that isn't said.
     """
     stored = await _schema(redis, keys)
-    needed = {"version": SCHEMA_VERSION, "partitions": partitions}
+    needed: dict[str, object] = {"version": SCHEMA_VERSION, "partitions": partitions}
+    if has_filters:
+        needed["dedup"] = WITH_FILTERS
     # Redis is asked first, since a full one would refuse even what changes nothing.
     if begin and not needed.keys() <= stored.keys():
         for name, value in needed.items():
@@ -91,6 +111,11 @@ async def begin_or_check_frontier(
         raise FrontierError(
             f"setting FRONTIER_PARTITIONS: got {partitions}, expected {stored['partitions']}, which the frontier in "
             f"Redis was begun with: set it to {stored['partitions']} on every node; another KEY_PREFIX begins a new one"
+        )
+    if stored.get("dedup") == WITH_FILTERS and not (has_filters or any_format):
+        raise FrontierError(
+            "setting DEDUP_MODE: got exact, expected bloom, since filters in Redis know which pages of this frontier "
+            "are finished: set it to bloom on every node; another KEY_PREFIX begins a new one"
         )
     return bool(stored)
 
@@ -127,6 +152,7 @@ async def wait_until_ready(
     seconds: float,
     say: Callable[[str], object],
     then: Callable[[], Awaitable[None]] | None = None,
+    has_filters: bool = False,
 ) -> None:
     """Prepares the frontier as `prepare` does, and tries again while Redis can't be reached.
 
@@ -135,6 +161,7 @@ async def wait_until_ready(
         seconds: How long to try.
         say: Called with a line of text after each vain try.
         then: What else needs Redis before the start is over, by connections of its own: tried again likewise.
+        has_filters: As for `prepare`.
 
     Raises:
         UnavailableError: Redis could not be reached in that time.
@@ -149,7 +176,7 @@ async def wait_until_ready(
             if missing:
                 lacks = f"its user lacks rights ({' '.join('+' + name for name in missing)} on {keys.prefix}:*)"
                 raise AccessError(f"Redis at {where}: {lacks}; {RIGHTS}")
-            await prepare(redis, keys, partitions)
+            await prepare(redis, keys, partitions, has_filters=has_filters)
             if then is not None:
                 await then()
         except (RedisError, OSError) as error:

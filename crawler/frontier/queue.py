@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from crawler.base.reasons import Note
     from crawler.frontier.frontier_config import FrontierConfig
+    from crawler.frontier.keys import PartitionKeys
 
 MAX_SETTLE_CALL = 100  # most settlements, and turns, in one call: some 5 ms of Redis's time, as OFFER_BATCH seeds take
 BACKOFF_FIRST_SECONDS = 1.0  # a failing host's first backoff, where its delay is shorter; see settle.lua for the next
@@ -163,7 +164,8 @@ class Queue:
         for fingerprint, seed in proposals:
             arguments += (fingerprint, seed.dump(), terms.due_ms)
         run = scripts.run_confirmed if terms.confirmed and self._confirms else scripts.run
-        answers: bytes | None = await run(self.redis, "offer", self._script_keys[partition], arguments)
+        script = scripts.with_filters("offer", self._config.dedup_error_rate)
+        answers: bytes | None = await run(self.redis, script, self._script_keys[partition], arguments)
         return answers
 
     async def refuse(self, seed: Seed, note: Note, number: int) -> None:
@@ -300,7 +302,9 @@ class Queue:
                 arguments += end.packed()
             for release in releases:
                 arguments += release.packed()
-            ended, ends_done, releases_done = await self._run("settle", partition, arguments)
+            ended, ends_done, releases_done = await self._run(
+                scripts.with_filters("settle", config.dedup_error_rate), partition, arguments
+            )
             self._in_flight[partition, owner].end(ends[:ends_done], releases[:releases_done])
             accepted, settled, released = accepted + ended, settled + ends_done, released + releases_done
             if settled == len(settlements) and released == len(turns):
@@ -367,6 +371,18 @@ class Queue:
         if answer.state == "acquired":
             in_flight.turns.add(f"{answer.token} {host}")
         return answer
+
+    async def plans_in_filters(self, keys: PartitionKeys, fingerprint: bytes) -> list[str]:
+        """Returns for which plans a page is finished as filters have it; none where there are no filters.
+
+        Args:
+            keys: Of the partition of its host.
+        """
+        if not self._config.dedup_error_rate:
+            return []
+        script = scripts.with_filters("finished_plans", self._config.dedup_error_rate)
+        plans: list[bytes] = await scripts.run(self.redis, script, keys.script_keys(self.frontier), [fingerprint])
+        return [as_text(plan) for plan in plans]
 
     async def totals(self) -> Totals:
         """Returns the number of seeds in each state, summed over the partitions; each is read at its own moment."""

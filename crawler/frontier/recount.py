@@ -231,8 +231,8 @@ class PartRecount:
         return problems
 
     async def _finished(self) -> int:
-        """Returns how many records of finished seeds the buckets hold."""
-        records = 0
+        """Returns how many records of finished seeds the buckets hold, and filters alone (lua/lib/filter.lua)."""
+        records = as_count(await self._redis.hget(self._key("counts"), "filtered") or b"0") or 0
         async for buckets in scan_steps(self._redis.hscan, self._key("finish")):
             records += sum(map(number_of_records, buckets.values()))
         return records

@@ -57,6 +57,15 @@ return 1
 """
 
 
+def with_filters(name: str, error_rate: float) -> str:
+    """Returns the name of a script that asks and fills filters of finished pages, too, with DEDUP_ERROR_RATE.
+
+    Args:
+        error_rate: 0: there are none, so it is the script's own name.
+    """
+    return f"{name} {error_rate!r}" if error_rate else name
+
+
 @cache
 def source(name: str) -> str:
     """Returns the text of lua/NAME.lua behind the parts of lua/lib/ that its head says it needs.
@@ -66,10 +75,15 @@ def source(name: str) -> str:
     files are read through the package, so that a zipped egg works.
     """
     folder = resources.files("crawler.frontier") / "lua"
+    name, _, error_rate = name.partition(" ")
     flags, text = (folder / f"{name}.lua").read_text("utf-8").split("\n", 1)
     head = NEEDS.search(text)
     needs = re.findall(r"\w+", head[1]) if head else []
     parts = [(folder / "lib" / f"{part}.lua").read_text("utf-8") for part in PARTS if part in needs]
+    if error_rate:
+        behind = [part for part in PARTS if part in needs].index("finished") + 1
+        filters = (folder / "lib" / "filter.lua").read_text("utf-8")
+        parts.insert(behind, f"local DEDUP_ERROR_RATE = {float(error_rate)!r}\n{filters}")
     return "\n".join([flags, *parts, text])
 
 
@@ -79,11 +93,13 @@ def digest(name: str) -> str:
     return hashlib.sha1(source(name).encode()).hexdigest()  # noqa: S324 -- Redis names scripts so
 
 
-def read_ahead() -> None:
+def read_ahead(error_rate: float) -> None:
     """Reads all scripts, as a worker does at its start. Later it may have no file descriptor left, and must settle."""
     for file in (resources.files("crawler.frontier") / "lua").iterdir():
         if file.name.endswith(".lua"):
             digest(file.name.removesuffix(".lua"))
+    for name in ("offer", "settle"):
+        digest(with_filters(name, error_rate))
 
 
 def run_text(client: Any, text: str, keys: Sequence[str], *arguments: Any) -> Any:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from crawler.frontier.queue import Queue
 
 
+IN_FILTERS = "done and delivered, as filters have it, which may err (DEDUP_ERROR_RATE)"
+
+
 @dataclass(frozen=True, slots=True)
 class SeedInfo:
     """Where a seed is, and why it is not done.
@@ -128,6 +131,8 @@ async def _without_record(queue: Queue, keys: PartitionKeys, fingerprint: bytes)
     packed = await redis.hget(keys.of(queue.frontier, "finish"), bucket_of(fingerprint, max(1, buckets)))
     moved_to = await redis.hget(keys.of(queue.frontier, "moved"), fingerprint)
     records = list(finished_for(packed or b"", fingerprint))
+    if not records and (plans := await queue.plans_in_filters(keys, fingerprint)):
+        return SeedInfo("finished", IN_FILTERS, fingerprint.hex(), None, {"plans": plans})
     if not records:
         return SeedInfo("unknown", "it was never offered, or long forgotten", fingerprint.hex(), None, {})
     numbers = await redis.hgetall(keys.of(queue.frontier, "plan_numbers"))

@@ -85,7 +85,8 @@ class Operator:
         try:
             try:
                 async with asyncio.timeout(COMMAND_CONNECT_SECONDS):
-                    await prepare(redis, keys, partitions, begin=begin, any_format=any_format)
+                    has_filters = config.dedup_error_rate > 0
+                    await prepare(redis, keys, partitions, begin=begin, any_format=any_format, has_filters=has_filters)
             except (OSError, TimeoutError) as error:
                 raise UnavailableError(f"{where}: {said_of(error)}") from error
             queues = queues_of(config, redis)

@@ -23,6 +23,8 @@
 --   is over its host's budget of followed links         failed for that                       offered
 --     as many are already, or the caller has a reason   nothing                               over-budget alone
 --   failed for that, and comes by a link that has room  ready                                 offered, known
+--   is one of which only filters of finished pages      nothing                               over-error-budget alone
+--     could tell, and they err too often (lib/filter)
 --   is refused by the caller                            nothing                               the caller's reason alone
 --   is of a search page whose submission was replaced   nothing: the new one reads it         replaced alone
 --   is remembered by the caller as known                as it was                             offered, known
@@ -348,7 +350,7 @@ local function answer_seeds()
     local value, due_text, host, kind = ARGV[at + 1], ARGV[at + 2], hosts_of[n], kind_at[n]
     local refusal = refusal_of(kind.plan)
     local is_met = stored[fingerprint] or finished[n] == 'known' or finished[n] == 'delivered'
-    local is_over = not refusal and not is_met and not has_room(host)
+    local is_over = not refusal and not is_met and finished[n] ~= 'refused' and not has_room(host)
     if refusal == 'deleted' then
       answers[n] = ANSWER.plan_deleted
     elseif refusal then
@@ -365,6 +367,9 @@ local function answer_seeds()
       else
         answers[n] = known and ANSWER.known or ANSWER.new
       end
+    elseif finished[n] == 'refused' then
+      book(kind, 'over-error-budget', 1)
+      answers[n] = ANSWER.refused
     elseif is_over and not may_keep(host) then
       book(kind, 'over-budget', 1)
       answers[n] = ANSWER.refused

@@ -111,6 +111,7 @@ class Life:
             seconds=self._config.connect_s,
             say=logger.warning,
             then=self._open_session,
+            has_filters=frontier.dedup_error_rate > 0,
         )
 
     async def _open_session(self) -> None:
@@ -121,7 +122,7 @@ class Life:
             FrontierError: As `join`.
         """
         await durability.log_advice(self._redis, self._config.frontier.session_s)
-        scripts.read_ahead()
+        scripts.read_ahead(self._config.frontier.dedup_error_rate)
         opening = asyncio.ensure_future(asyncio.to_thread(self.session.open, asyncio.get_running_loop()))
         try:
             await asyncio.shield(opening)

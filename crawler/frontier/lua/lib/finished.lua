@@ -1,7 +1,7 @@
 -- Which seeds are finished, and for which plan: hash `finish`. frontier/finished.py reads it, too.
 --
--- Gives the scripts: `look_up_finished`, `add_finished`, `add_packed_records`, `number_of_buckets`, `drop_finished`,
--- `reopen_finished`.
+-- Gives the scripts: `plan_number`, `look_up_finished`, `add_finished`, `add_packed_records`, `number_of_buckets`,
+-- `drop_finished`, `reopen_finished`.
 --
 -- For each plan that wanted it, the first 8 bytes of a finished seed's fingerprint are known: of forty crawls of a
 -- billion pages each, one has two pages that share them. Seeds lie packed in buckets, which are the fields of the hash,
@@ -25,6 +25,8 @@
 -- 'delivered' (for others, who can be told of it), 'done' (for others, whose page has to be fetched again), or false.
 -- Reads `finish` and `counts`.
 local look_up_finished
+-- Returns a plan's number; where it has none yet, 0, or a new one if `may_add` is set. Reads and writes `plan_numbers`.
+local plan_number
 -- Returns how many buckets there are; they are numbered from 0.
 local number_of_buckets
 -- Adds fingerprints as finished now, each for the plan at the same place; `is_marked`: whether 1 is added to twice its
@@ -92,9 +94,7 @@ do -- a script has at most 200 locals at once
 
   local numbers = {} -- plan -> its number, 0 where it has none yet
 
-  -- Returns a plan's number; where it has none yet, 0, or a new one if `may_add` is set. Reads and writes
-  -- `plan_numbers`.
-  local function number_of(plan, may_add)
+  function plan_number(plan, may_add)
     local number = numbers[plan] or tonumber(call('HGET', plan_numbers, plan) or '0')
     if number == 0 and may_add then
       number = math.min(call('HLEN', plan_numbers) + 1, MAX_PLANS)
@@ -152,7 +152,7 @@ do -- a script has at most 200 locals at once
     read_buckets()
     local answers, of_each, names = {}, buckets_for(fingerprints)
     for n, packed in ipairs(read_all('HMGET', finish, names)) do
-      answers[n] = packed and look_up(packed, fingerprints[n], of_each[n], number_of(plans[n])) or false
+      answers[n] = packed and look_up(packed, fingerprints[n], of_each[n], plan_number(plans[n])) or false
     end
     return answers
   end
@@ -278,14 +278,15 @@ do -- a script has at most 200 locals at once
     end
     local stamp = string.sub(struct.pack('>I4', now_s), 1, TIME_BYTES)
     for n, fingerprint in ipairs(fingerprints) do
-      local packed, number = contents[names[n]], number_of(plans[n], true)
+      local packed, number = contents[names[n]], plan_number(plans[n], true)
       if look_up(packed, fingerprint, of_each[n], number) ~= 'known' then
         local width, is_timed = width_of(of_each[n]), has_times or frontier == 'nav' and is_marked[n]
         local mark = number * 2 + (is_marked[n] and 1 or 0)
         contents[names[n]] = insert(packed, width, member_of(fingerprint, width), mark, is_timed and stamp or '')
       end
     end
-    local before, total = buckets, tonumber(call('HGET', counts, 'finished') or '0') + #fingerprints
+    local finished_all, elsewhere = unpack(call('HMGET', counts, 'finished', 'filtered'))
+    local before, total = buckets, tonumber(finished_all or '0') - tonumber(elsewhere or '0') + #fingerprints
     while buckets * SEEDS_PER_BUCKET < total and buckets - before < #fingerprints and buckets < MAX_BUCKETS do
       split_bucket(contents)
     end
@@ -310,7 +311,7 @@ do -- a script has at most 200 locals at once
   end
 
   function drop_finished(plan, bucket)
-    local number, packed = number_of(plan), records_in(call('HGET', finish, text(bucket)), bucket)
+    local number, packed = plan_number(plan), records_in(call('HGET', finish, text(bucket)), bucket)
     if packed == '' then return 0 end
     local others, dropped = filter(packed, function(mark)
       return math.floor(mark / 2) ~= number or frontier == 'content' and mark % 2 == 1
@@ -323,7 +324,7 @@ do -- a script has at most 200 locals at once
 
   function reopen_finished(fingerprint, plan)
     read_buckets()
-    local bucket, number, is_found = bucket_of(fingerprint), number_of(plan), false
+    local bucket, number, is_found = bucket_of(fingerprint), plan_number(plan), false
     local packed = call('HGET', finish, text(bucket))
     find_records(packed, fingerprint, bucket, function(mark, at, member_at, stride)
       if mark ~= number * 2 then return false end

@@ -18,7 +18,8 @@
 --   execute           Sorted set: fingerprint -> when the seed was claimed. Seeds that somebody holds.
 --   claims            Hash: fingerprint -> the id of the claim under which it is held, `OWNER#NUMBER`.
 --   held:OWNER        Set: the fingerprints that an owner holds.
---   finish            Hash: the finished seeds, packed as lib/finished.lua says.
+--   finish            Hash: the finished seeds, packed as lib/finished.lua says; in Redis it is `finished`. Beside it
+--                     lie filters where DEDUP_MODE is `bloom` (lib/filter.lua).
 --   plan_numbers      Hash: plan -> the number that stands for it in `finish`.
 --   moved             Hash: fingerprint -> the address in whose favour a page was finished without an item, as it last
 --                     redirected there or named it as the page to index.
@@ -44,7 +45,8 @@
 --   scheduled         Set: fingerprints of scheduled seeds that were visited at least once.
 --   parked            Sorted set: fingerprint -> when the seed is due. Seeds all of whose plans are paused.
 --   counts            Hash: state -> number of seeds, summed over the ledgers of all plans; also `finished_buckets`
---                     (lib/finished.lua), `refused` (settlements by an owner who no longer held the seed) and
+--                     (lib/finished.lua), what lib/filter.lua has, `refused` (settlements by an owner who no longer
+--                     held the seed) and
 --                     `deleted:STATE` (what forgotten plans had counted).
 --   wake_pause        String: exists for a moment after a freed turn was announced.
 --   unfilled          Sorted set: owner -> until when it counts as one whose last claim has given it less than it asked

@@ -1,0 +1,14 @@
+#!lua
+-- Needs: keys, values, finished.
+--
+-- Tells for which plans a page is finished, where DEDUP_MODE is `bloom` (lib/filter.lua).
+--
+-- ARGV: fingerprint.
+-- Returns the plans.
+
+local plans, fingerprints, answers = call('HKEYS', plan_numbers), {}, {}
+for n in ipairs(plans) do fingerprints[n] = ARGV[1] end
+for n, answer in ipairs(look_up_finished(fingerprints, plans)) do
+  if answer == 'known' then answers[#answers + 1] = plans[n] end
+end
+return answers
