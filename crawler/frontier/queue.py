@@ -372,17 +372,19 @@ class Queue:
             in_flight.turns.add(f"{answer.token} {host}")
         return answer
 
-    async def plans_in_filters(self, keys: PartitionKeys, fingerprint: bytes) -> list[str]:
-        """Returns for which plans a page is finished as filters have it; none where there are no filters.
+    async def plans_in_filters(self, keys: PartitionKeys, fingerprint: bytes, plans: Sequence[str]) -> list[str]:
+        """Returns for which of some plans a page is finished as filters have it; none where there are no filters.
 
         Args:
             keys: Of the partition of its host.
         """
         if not self._config.dedup_error_rate:
             return []
-        script = scripts.with_filters("finished_plans", self._config.dedup_error_rate)
-        plans: list[bytes] = await scripts.run(self.redis, script, keys.script_keys(self.frontier), [fingerprint])
-        return [as_text(plan) for plan in plans]
+        script, finished = scripts.with_filters("finished_plans", self._config.dedup_error_rate), []
+        for first in range(0, len(plans), OFFER_BATCH):
+            arguments = [fingerprint, *plans[first : first + OFFER_BATCH]]
+            finished += await scripts.run(self.redis, script, keys.script_keys(self.frontier), arguments)
+        return [as_text(plan) for plan in finished]
 
     async def totals(self) -> Totals:
         """Returns the number of seeds in each state, summed over the partitions; each is read at its own moment."""

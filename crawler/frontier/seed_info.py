@@ -131,12 +131,12 @@ async def _without_record(queue: Queue, keys: PartitionKeys, fingerprint: bytes)
     packed = await redis.hget(keys.of(queue.frontier, "finish"), bucket_of(fingerprint, max(1, buckets)))
     moved_to = await redis.hget(keys.of(queue.frontier, "moved"), fingerprint)
     records = list(finished_for(packed or b"", fingerprint))
-    if not records and (plans := await queue.plans_in_filters(keys, fingerprint)):
+    numbers = await redis.hgetall(keys.of(queue.frontier, "plan_numbers"))
+    names = {_whole(number): as_text(plan) for plan, number in numbers.items()}
+    if not records and (plans := await queue.plans_in_filters(keys, fingerprint, [*names.values()])):
         return SeedInfo("finished", IN_FILTERS, fingerprint.hex(), None, {"plans": plans})
     if not records:
         return SeedInfo("unknown", "it was never offered, or long forgotten", fingerprint.hex(), None, {})
-    numbers = await redis.hgetall(keys.of(queue.frontier, "plan_numbers"))
-    names = {_whole(number): as_text(plan) for plan, number in numbers.items()}
     details: dict[str, Any] = {"plans": [names[number] for number, _at_s in records if number in names]}
     if times := [at_s for _number, at_s in records if at_s]:
         details["finished_s"] = times[0]

@@ -56,15 +56,15 @@ do -- a script has at most 200 locals at once
 
   local function is_sampled(fingerprint) return struct.unpack('>I4', fingerprint, 13) % SAMPLED_OF == 0 end
 
-  -- Returns where a page's bits are in a slice, for a plan (enhanced double hashing; P. Dillinger and P. Manolios,
-  -- 2004). A fingerprint is as good as random already.
-  local function places_of(fingerprint, plan, slice)
+  -- Returns where the first bits of a page are in a slice, for a plan, up to `last` (enhanced double hashing;
+  -- P. Dillinger and P. Manolios, 2004). A fingerprint is as good as random already.
+  local function places_of(fingerprint, plan, slice, last)
     local high, low, step_high, step_low = struct.unpack('>I3I3I3I3', fingerprint)
     local number = plan_number(plan, true)
     local place = (high * 16777216 + (low + number * 40503) % 16777216) % slice.bits
     local step = (step_high * 16777216 + (step_low + number * 30011) % 16777216) % slice.bits
     local places = {}
-    for n = 1, slice.hashes do
+    for n = 1, last do
       places[n] = text(place)
       place, step = (place + step) % slice.bits, (step + n) % slice.bits
     end
@@ -82,13 +82,16 @@ do -- a script has at most 200 locals at once
   end
 
   -- Returns those of some places in the lists whose pages have all of some of their bits in a slice.
-  local function with_bits(slice, asked, places, first, last)
+  local function with_bits(slice, asked, fingerprints, plans, first, last)
     local words, kept, at = {}, {}, 0
     for _, n in ipairs(asked) do
+      local places = places_of(fingerprints[n], plans[n], slice, last)
       for bit = first, last do
-        words[#words + 1], words[#words + 2], words[#words + 3] = 'GET', 'u1', places[n][bit]
+        words[at + 1], words[at + 2], words[at + 3] = 'GET', 'u1', places[bit]
+        at = at + 3
       end
     end
+    at = 0
     local answers = on_bits(slice, words, 3)
     for _, n in ipairs(asked) do
       local is_in = true
@@ -106,11 +109,10 @@ do -- a script has at most 200 locals at once
   local function in_filters(asked, fingerprints, plans)
     local is_in = {}
     for number = #slices, 1, -1 do
-      local slice, places, left = slices[number], {}, {}
-      for _, n in ipairs(asked) do places[n] = places_of(fingerprints[n], plans[n], slice) end
+      local slice, left = slices[number], {}
       local few = math.min(FIRST_BITS, slice.hashes)
-      local likely = with_bits(slice, asked, places, 1, few)
-      for _, n in ipairs(with_bits(slice, likely, places, few + 1, slice.hashes)) do is_in[n] = true end
+      local likely = with_bits(slice, asked, fingerprints, plans, 1, few)
+      for _, n in ipairs(with_bits(slice, likely, fingerprints, plans, few + 1, slice.hashes)) do is_in[n] = true end
       for _, n in ipairs(asked) do
         if not is_in[n] then left[#left + 1] = n end
       end
@@ -154,6 +156,8 @@ do -- a script has at most 200 locals at once
     local room = math.floor(math.min(FIRST_ROOM * 2 ^ (number - 1), MAX_BITS / bits_per_page))
     local bits = math.ceil(room * bits_per_page)
     slices[number] = { number = number, bits = bits, hashes = hashes, room = room, pages = 0 }
+    -- All of it at once: a string that grows bit by bit gets up to twice the room that it needs.
+    call('BITFIELD', slices_key .. ':' .. text(number), 'SET', 'u1', text(bits - 1), '0')
     call('HSET', slices_key, text(number), text(bits) .. ' ' .. text(hashes) .. ' ' .. text(room))
   end
 
@@ -172,11 +176,11 @@ do -- a script has at most 200 locals at once
     if #filtered == 0 then return end
     read_slices()
     if #slices == 0 or slices[#slices].pages >= slices[#slices].room then add_slice() end
-    local slice, words = slices[#slices], {}
+    local slice, words, at = slices[#slices], {}, 0
     for _, n in ipairs(filtered) do
-      for _, place in ipairs(places_of(fingerprints[n], plans[n], slice)) do
-        local at = #words
+      for _, place in ipairs(places_of(fingerprints[n], plans[n], slice, slice.hashes)) do
         words[at + 1], words[at + 2], words[at + 3], words[at + 4] = 'SET', 'u1', place, '1'
+        at = at + 4
       end
     end
     on_bits(slice, words, 4)
