@@ -37,6 +37,8 @@ def test_nothing_is_wrong():
     )
     hour = [(0, {"site:news:retried": 40}), (60, {"site:news:finished": 4, "site:news:failed": 40})]
     assert troubles(sound, hour) == []
+    long_ago = FrontierOverview(filtered=1, filter_expected=2_000_000, filter_beyond_s=49 * 60)
+    assert troubles(overview(WORKER, content=long_ago), hour) == []
 
 
 SILENT = [WORKER | {"node": f"n{number}", "state": "silent", "age_s": 40.4} for number in range(7)]
@@ -83,6 +85,10 @@ SILENT = [WORKER | {"node": f"n{number}", "state": "silent", "age_s": 40.4} for 
         (
             overview(WORKER, content=FrontierOverview(offered=1, ready=1, oldest_due_ms=49 * MINUTE_MS)),
             "Seeds that could be claimed have waited for 11 minutes: too few workers, or drained ones.",
+        ),
+        (
+            overview(WORKER, content=FrontierOverview(filtered=1, filter_expected=2_000_000, filter_beyond_s=51 * 60)),
+            "Filters take 2.0e-06 of new pages for finished, above DEDUP_ERROR_RATE: links are refused. Raise it.",
         ),
         (
             overview(WORKER, content=FrontierOverview(quarantined=2)),

@@ -43,6 +43,17 @@ async def test_what_was_done_of_late_is_added_up(scrapy, add):
     assert 0 < day["per_second"]["pages"] <= 1_200 / 120
 
 
+async def test_how_often_filters_of_finished_pages_err(scrapy, operator):
+    key = operator.keys.partition(0).of("content", "counts")
+    await operator.redis.hset(key, mapping={"filtered": 5, "filter_expected": 2_500_000, "filter_asked": 40_000})
+    assert (
+        lines_of(scrapy("stats"))[0]
+        == "new pages that filters take for finished: 2.5e-06 expected, 0.0e+00 of 40000 measured"
+    )
+    await operator.redis.hset(key, "filter_erred", 2)
+    assert json_of(scrapy("stats", "--json"))["filters"] == ["2.5e-06", "5.0e-05 of 40000"]
+
+
 async def test_what_is_wrong_now_comes_first(scrapy, add):
     await add({"site:news:failed": 12})
     wrong = "Nothing but failures in the last hour: news. Look at the site, and at its file."

@@ -48,6 +48,13 @@ async def test_figures_of_a_crawl(browser, operator, fail):
     assert "严重： a-node 无法连接输出 kafka" in chinese
 
 
+async def test_how_often_filters_of_finished_pages_err(browser, operator):
+    counts = {"filtered": 5, "filter_expected": 2_500_000, "filter_asked": 40_000, "filter_erred": 2}
+    await operator.redis.hset(operator.keys.partition(0).of("content", "counts"), mapping=counts)
+    text = text_of(browser("viewer").get("/").text)
+    assert "New pages that filters take for finished: 2.5e-06 expected, 5.0e-05 of 40000 measured" in text
+
+
 async def test_what_was_done_over_time_as_json_and_csv(browser, operator):
     viewer = browser("viewer")
     await add(operator, pages=1200, bytes=9_000)
