@@ -15,7 +15,7 @@
 local HEAD_WORDS, BOUND_WORDS = 7, 4 -- how many of ARGV each part takes
 
 local plan, fingerprint, claim, over_claim, asked_s, edition, seconds = unpack(ARGV, 1, HEAD_WORDS)
-if not call('HGET', plans, plan) then return { 'deleted', '' } end
+if not call('HGET', plan_records, plan) then return { 'deleted', '' } end
 local holder, entry = holder_of(fingerprint)
 if holder == claim then return { '', '' } end
 if holder and holder ~= over_claim then return { 'held', holder } end

@@ -1,6 +1,6 @@
 -- The pages of a plan that are in flight: taken of its budget for a claim, and not booked yet as used.
 --
--- Gives the scripts: `plan_budget`, `held_pages`, `plans`, `holder_of`, `let_go`.
+-- Gives the scripts: `plan_budget`, `held_pages`, `plan_records`, `holder_of`, `let_go`.
 --
 -- These scripts run where plans are, in no partition. KEYS:
 --   plan_budget  Hash: what is counted -> number: pages that were taken, in flight or used, by each bound that counts
@@ -8,9 +8,9 @@
 --                the epoch, when the first page of an edition was asked for.
 --   held_pages   Hash: fingerprint -> the claim that the page was taken for, and a line for each field of
 --                `plan_budget` that counts it.
---   plans        Hash: plan -> its record, as long as there is the plan. The two others are deleted with it.
+--   plan_records Hash: plan -> its record, as long as there is the plan. The two others are deleted with it.
 
-local plan_budget, held_pages, plans = unpack(KEYS)
+local plan_budget, held_pages, plan_records = unpack(KEYS)
 
 -- Returns the claim for which a page is in flight, and what is held of it; nil: it isn't.
 local function holder_of(fingerprint)
