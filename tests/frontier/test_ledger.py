@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 import pytest
-from frontier.driver import FrontierDriver, content, ends, nav
+from frontier.driver import FrontierDriver, content, ends, nav, turns
 
 from crawler.frontier import ledger, recount
 from crawler.frontier.ledger import Account
@@ -150,3 +150,14 @@ def test_a_reason_that_was_retried_away_is_not_shown():
     account.count("failed:robots", 0)
     account.count("redirected", 2)
     assert (account.failures, account.notes) == ({}, {"redirected": 2})
+
+
+async def test_of_very_many_pages_that_have_moved_some_are_forgotten(frontier):
+    key = frontier.key("moved")
+    await frontier.redis.hset(key, mapping={number.to_bytes(16): "http://a.test/" for number in range(50_000)})
+    await frontier.offer(content(1))
+    (claimed,) = (await frontier.claim("A")).seeds
+    end = Settlement("finish", claimed, reason="moved", moved_to="http://a.test/2")
+    await frontier.settle("A", [end], turns([claimed]))
+    assert await frontier.redis.hget(key, claimed.fingerprint) == b"http://a.test/2"
+    assert await frontier.redis.hlen(key) < 50_000

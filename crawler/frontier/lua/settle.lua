@@ -29,6 +29,7 @@
 
 local HEAD_WORDS, SETTLEMENT_WORDS, TURN_WORDS = 9, 7, 7 -- how many of ARGV each part takes
 local MAX_FORGIVEN = 20 -- failures in a row that are taken for the pages' own, after a page that was answered
+local MOST_MOVED = 50000 -- most pages of which it is kept where to they have moved: 5 MB or so
 local MAX_EXPIRED = 20 -- most failed seeds that are forgotten in one call
 
 local channel, other_channel, owner, max_attempts, fail_days, has_times, first_backoff, longest_backoff, number =
@@ -89,12 +90,15 @@ local function split(kinds, served)
 end
 
 -- Notes the address to which a page has moved ('': to none), and counts for some plans that it was another one before.
+-- Of very many such pages some are forgotten.
 -- Reads and writes `moved`.
 local function note_moved(fingerprint, kinds, target)
   local before = (target ~= '' or call('EXISTS', moved) == 1) and call('HGET', moved, fingerprint) or ''
   if before == target then return end
   if before ~= '' then book_all(kinds, 'changed-target', 1) end
-  if target == '' then call('HDEL', moved, fingerprint) else call('HSET', moved, fingerprint, target) end
+  if target == '' then call('HDEL', moved, fingerprint) return end
+  if call('HLEN', moved) >= MOST_MOVED then call('HDEL', moved, unpack(call('HRANDFIELD', moved, 2))) end
+  call('HSET', moved, fingerprint, target)
 end
 
 -- Ends the claim of a seed that was delivered for the plans in `served`, who count the note with it; or that another

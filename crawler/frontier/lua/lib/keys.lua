@@ -22,7 +22,7 @@
 --                     lie filters where DEDUP_MODE is `bloom` (lib/filter.lua).
 --   plan_numbers      Hash: plan -> the number that stands for it in `finish`.
 --   moved             Hash: fingerprint -> the address in whose favour a page was finished without an item, as it last
---                     redirected there or named it as the page to index.
+--                     redirected there or named it as the page to index. Of 50,000 pages at most.
 --   fail              Sorted set: fingerprint -> when the seed failed for good. Forgotten after FAIL_DAYS.
 --   seed              Hash: fingerprint -> `HOST PLAN SITE INTERVAL JSON`, for every seed that is not finished.
 --                     PLAN is the first of the plans that want it. INTERVAL is the time between two visits of a
