@@ -25,6 +25,7 @@ from benchmarks.mirror.outcome import COLUMNS, Outcome, Truth
 from benchmarks.mirror.runs import Breaks, crawl_ours, crawl_scrapy
 from benchmarks.side_by_side.install import CACHE, run_folder
 from crawler.base.errors import HeadroomError
+from crawler.extract.document import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,7 +111,7 @@ class Mirror:
 
     def truth(self, *, is_scoped: bool) -> Truth:
         """Returns what a crawl is to find, within the scope or without one."""
-        bounds = self._scope if is_scoped else Bounds(self._depth, (), (), sys.maxsize)
+        bounds = self._scope if is_scoped else Bounds(self._depth, (), (), MAX_BODY_BYTES)
         left_out = {OUT_BY_NAME, OUT_BY_ADDRESS} if is_scoped else ()
         reached = {
             host: {} if number in left_out else manual.depths(bounds)

@@ -28,7 +28,7 @@ HTML = (".html", ".htm")
 MAX_LINKS = 10_000  # of a page: an index has some thousands
 
 
-READER = 1  # of what is kept of pages: rises as the reader changes
+READER = 2  # of what is kept of pages: rises as the reader changes
 
 
 class Page(NamedTuple):
@@ -149,10 +149,11 @@ class Manual:
                 continue
             target = os.path.normpath(unquote(address.path).lstrip("/")) if address.path else ""
             is_inside = address.scheme == "http" and address.netloc == "manual" and not address.query
-            if is_inside and target.lower().endswith(HTML):
+            if is_inside and target.lower().endswith(HTML) and not _LONE_PERCENT.search(address.path):
                 yield target
 
 
+_LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")  # what browsers send as it is, and nginx refuses (400)
 _PARSER = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
 
 
