@@ -130,6 +130,7 @@ class Processor:
         self.load = self.newest = Load()
         self._first = True
         self.memory_bytes = psutil.virtual_memory().total
+        self.cores = 1  # a node has one processor, however fast
 
     async def work(self) -> None:
         """Reads a page."""

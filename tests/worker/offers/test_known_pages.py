@@ -78,9 +78,11 @@ async def test_what_failed_or_a_paused_plan_asks_for_is_not_remembered(frontier,
     assert [await memory.offer(content(2)) for _ in range(2)] == [([True], 0), ([False], 0)]
 
 
-async def test_what_is_over_the_budget_is_not_remembered(memory):
+async def test_what_is_over_the_budget_is_not_remembered(frontier, memory):
     await memory.offer(content(1), content(2), budget=1)
-    assert await memory.offer(content(1), content(2), budget=2) == ([False, True], 1)
+    assert (await frontier.account()).ready == 1
+    assert await memory.offer(content(1), content(2), budget=2) == ([False, False], 1)
+    assert (await frontier.account()).ready == 2
 
 
 async def test_a_plan_that_was_cancelled_and_begun_anew_asks_for_its_pages_again(frontier, memory):
