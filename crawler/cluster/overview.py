@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 SEED_STATES = ("ready", "waiting", "parked", "executing", "finished", "failed")
 # Most ledgers of a plan and site in a partition, read in some 100 ms; with more, plans are left out.
 MAX_LEDGERS = 5_000
-
-
 FILTER_UNITS = 10**12  # of `filter_expected`, as lua/lib/filter.lua has it
 
 

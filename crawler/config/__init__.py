@@ -385,7 +385,7 @@ DEDUP_MODE: Final = Choice(
     "exact",
     "How Redis knows which pages are finished: `exact`, in 8 to 9 bytes each, loses none; `bloom` takes less, and up "
     "to DEDUP_ERROR_RATE of new pages are taken for finished and never crawled. A crawl that has begun with `bloom` "
-    "stays so. The same on every node.",
+    "stays so. The same on every node: stop all workers before it is changed.",
     choices=("exact", "bloom"),
 )
 DEDUP_ERROR_RATE: Final = Number(

@@ -93,8 +93,6 @@ async def begin_or_check_frontier(
     """
     stored = await _schema(redis, keys)
     needed: dict[str, object] = {"version": SCHEMA_VERSION, "partitions": partitions}
-    if has_filters:
-        needed["dedup"] = WITH_FILTERS
     # Redis is asked first, since a full one would refuse even what changes nothing.
     if begin and not needed.keys() <= stored.keys():
         for name, value in needed.items():
@@ -117,6 +115,8 @@ async def begin_or_check_frontier(
             "setting DEDUP_MODE: got exact, expected bloom, since filters in Redis know which pages of this frontier "
             "are finished: set it to bloom on every node; another KEY_PREFIX begins a new one"
         )
+    if begin and has_filters and "dedup" not in stored:
+        await redis.hsetnx(keys.schema, "dedup", WITH_FILTERS)
     return bool(stored)
 
 

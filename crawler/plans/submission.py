@@ -132,7 +132,8 @@ async def _offer_over_budget(
                 batch = by_budget[follow.per_host]
                 batch.append(seed)
                 if len(batch) == OFFER_BATCH:
-                    await queue.offer(by_budget.pop(follow.per_host), edition=edition, budget=follow.per_host)
+                    full = by_budget.pop(follow.per_host)
+                    await queue.offer(full, edition=edition, budget=follow.per_host, confirmed=True)
     for per_host, batch in by_budget.items():
         await queue.offer(batch, edition=edition, budget=per_host, confirmed=True)
 

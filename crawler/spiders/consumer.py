@@ -370,8 +370,8 @@ class ConsumerSpider(FrontierSpider):
         """Offers the page that a visit's page names as the one to index.
 
         Returns:
-            Why that page makes the item, or may, or the one that it has moved to; None: that failed, or is this one, or
-            nobody knows after the last try. Of two pages that name each other, one waits a try longer.
+            Why that page makes the item, or may, or the one that it has moved to; None: that failed, is refused, or is
+            this one, or nobody knows after the last try. Of two pages that name each other, one waits a try longer.
 
         Raises:
             UnavailableError: The worker stops, and Redis is away.
@@ -386,7 +386,7 @@ class ConsumerSpider(FrontierSpider):
             if target.fingerprint == visit.claimed.fingerprint:
                 return None
             named, answer = target, await self.claiming.offers.ask(target)
-        if answer is OfferAnswer.KNOWN:
+        if answer in (OfferAnswer.KNOWN, OfferAnswer.REFUSED):
             return None
         if answer is not OfferAnswer.KNOWN_STAYS_KNOWN:
             return reasons.CANONICAL  # should it make no item, `NamingPages` has this one crawled again

@@ -172,7 +172,7 @@ local function revive(fingerprint, plan, was_delivered, is_lighter)
   local was_over = reason == OVER and not was_delivered
   if is_wanted_by(fingerprint, plan) and not was_trapped and not was_over then return false end
   local host, kinds = host_and_kinds(value, further[fingerprint])
-  if was_over and not has_room(host) then return false end
+  if was_over and (ARGV[8] ~= '' or not has_room(host)) then return false end
   if was_over and tonumber(call('GET', over .. host) or '0') > 0 then call('INCRBY', over .. host, -1) end
   if was_delivered then
     stored[fingerprint] = without_fetch(value, host)
@@ -356,6 +356,9 @@ local function answer_seeds()
     elseif refusal then
       book(kind, refusal, 1)
       answers[n] = ANSWER.refused
+    elseif finished[n] == 'refused' then
+      book(kind, 'over-error-budget', 1)
+      answers[n] = ANSWER.refused
     elseif stored[fingerprint] or finished[n] == 'known' then
       local known = finished[n] == 'known' or share(fingerprint, value, kind, finished[n] == 'delivered')
       book(kind, 'offered', 1)
@@ -367,9 +370,6 @@ local function answer_seeds()
       else
         answers[n] = known and ANSWER.known or ANSWER.new
       end
-    elseif finished[n] == 'refused' then
-      book(kind, 'over-error-budget', 1)
-      answers[n] = ANSWER.refused
     elseif is_over and not may_keep(host) then
       book(kind, 'over-budget', 1)
       answers[n] = ANSWER.refused

@@ -90,14 +90,15 @@ local function split(kinds, served)
 end
 
 -- Notes the address to which a page has moved ('': to none), and counts for some plans that it was another one before.
--- Of very many such pages some are forgotten.
--- Reads and writes `moved`.
+-- Of very many such pages some are forgotten. Reads and writes `moved`.
 local function note_moved(fingerprint, kinds, target)
   local before = (target ~= '' or call('EXISTS', moved) == 1) and call('HGET', moved, fingerprint) or ''
   if before == target then return end
   if before ~= '' then book_all(kinds, 'changed-target', 1) end
   if target == '' then call('HDEL', moved, fingerprint) return end
-  if call('HLEN', moved) >= MOST_MOVED then call('HDEL', moved, unpack(call('HRANDFIELD', moved, 2))) end
+  if before == '' and call('HLEN', moved) >= MOST_MOVED then
+    call('HDEL', moved, unpack(call('HRANDFIELD', moved, 2)))
+  end
   call('HSET', moved, fingerprint, target)
 end
 

@@ -71,7 +71,9 @@ class Preference:
             return
         self._members = members
         self._in_line.clear()
-        self._is_ours = lru_cache(HOSTS_REMEMBERED)(lambda host: members.first_worker(host) == self._process)
+        self._is_ours = lru_cache(HOSTS_REMEMBERED)(
+            lambda host: bool(members.workers) and members.first_worker(host) == self._process
+        )
 
     def next_hosts(self, partition: int, max_seeds: int) -> list[str]:
         """Returns the hosts that the next claim of so many seeds is to ask for; one that is taken makes way."""

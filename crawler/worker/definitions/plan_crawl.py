@@ -159,7 +159,9 @@ class PlanCrawl:
             return None
         named = None if self.redirect_refusal(seed, target, site) else self.moved(seed, target)
         own = (seed.fingerprint, replace(seed, url=page_url).fingerprint)
-        if named is None or named.fingerprint in own or not self.makes_item(named, named.url):
+        if named is None or named.fingerprint in own or named.url == seed.stands_for:  # which has led here
+            return None
+        if not self.makes_item(named, named.url):
             return None
         return replace(named, named_by=seed.url)
 

@@ -79,6 +79,12 @@ def test_a_worker_that_is_alone_prefers_nothing(preference):
     assert (preference.next_hosts(0, 10), preference.line_length(0, [])) == ([], 0)
 
 
+def test_where_no_worker_is_told_of_any_more_a_line_that_was_asked_for_has_nobody_s_hosts(preference):
+    preference.heed(Members())
+    preference.heard(0, [], answered(line=OURS))
+    assert preference.next_hosts(0, 10) == []
+
+
 async def test_members_are_those_of_before_while_redis_is_away(preference, monkeypatch):
     asked = asyncio.Event()
 

@@ -141,6 +141,13 @@ async def test_a_page_may_name_another_one_of_the_plan(crawls, canonical_url, na
     assert (named and (named.url, named.depth, named.named_by)) == (expected and (expected, 1, page.url))
 
 
+async def test_a_page_may_name_what_has_led_to_it_and_is_itself_the_one_to_index(crawls):
+    crawl = await crawls.of(FRONT)
+    page = replace(FRONT, url="https://a.test/1", hops=1, stands_for="https://a.test/old")
+    assert crawl.canonical_page(page, "https://a.test/old", page.url, load("web")) is None
+    assert crawl.canonical_page(page, "https://a.test/other", page.url, load("web")) is not None
+
+
 @pytest.mark.parametrize(
     "scores",
     [

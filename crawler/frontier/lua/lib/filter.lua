@@ -12,9 +12,8 @@
 --   FINISH:filter    Hash: a slice's number, from 1 -> `BITS HASHES ROOM`; `in NUMBER` -> how many pages are in it
 --   FINISH:filter:NUMBER  String: its bits
 -- and in `counts`: `filtered` (how many pages are in filters alone), `filter_asked` (how often exact pages that weren't
--- finished were asked for) and `filter_erred` (how often filters took them for finished), `filter_expected` (what the
--- fill of all slices makes of that, in parts of EXPECTED_UNITS), and `filter_beyond_s` (when
--- pages were refused last, in s).
+-- finished were asked for), `filter_erred` (how often filters took them for finished), `filter_expected` (what the fill
+-- of all slices makes of that, in parts of EXPECTED_UNITS), and `filter_beyond_s` (when pages were refused last, in s).
 do -- a script has at most 200 locals at once
   local FIRST_ROOM = 65536 -- pages of the first slice, some 200 kB: a partition has as much from its first page on
   -- Each slice's error by that of the one before: less of it would cost bits, more would leave little to the first.

@@ -6,8 +6,8 @@
 -- For each plan that wanted it, the first 8 bytes of a finished seed's fingerprint are known: of forty crawls of a
 -- billion pages each, one has two pages that share them. Seeds lie packed in buckets, which are the fields of the hash,
 -- named by their numbers from 0. What a bucket's number says of its seeds isn't stored again: the last bits of their
--- first 4 bytes, as a big endian number. So a seed takes 8 bytes where there are less than 256 buckets, 7 up to 65,535
--- of them, 6 up to 16,777,215, and 5 from there on. A bucket holds:
+-- first 4 bytes, as a big endian number. A seed takes 8 bytes in a bucket that is found by less than 8 bits, 7 by less
+-- than 16, 6 by less than 24, and 5 by more: in all of them from 256, 65,536 and 16,777,216 buckets on. A bucket has:
 --   1 byte   how many bytes of each seed it holds, WIDTH: the first WIDTH - 4 of the fingerprint, and its 5th to 8th
 --   groups of seeds, each of
 --     1 byte   how many seeds the group has, from 1 to 127; plus 128 where they have times
@@ -115,7 +115,7 @@ do -- a script has at most 200 locals at once
       local mark, stride, first, after = group_at(packed, at, width)
       while hit and hit < after do
         local is_seed = hit >= first and (hit - first) % stride == 0 and hit + stride <= after
-      if is_seed and is_enough(mark, at, hit, stride) then return end
+        if is_seed and is_enough(mark, at, hit, stride) then return end
         hit = string.find(packed, member, hit + 1, true)
       end
       at = after
