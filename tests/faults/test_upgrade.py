@@ -54,7 +54,6 @@ def test_workers_of_the_last_release_are_replaced_behind_a_migration(rig, row, t
     after = [rig.worker() for _ in range(WORKERS)]
     for worker in after:
         until(lambda worker=worker: works(rig, worker, log), f"{worker.name} to work")
-    assert {worker["version"] for worker in rig.workers() if worker["age_s"] is not None} == {__version__}
     rig.until_done(600)
     fault = f"{WORKERS} workers of {PREVIOUS} replaced by {__version__}, behind a migration"
     row(fault, rig.audit(), of=f"{len(rig.account):,}")
